@@ -1,0 +1,160 @@
+package main
+
+import (
+	"fmt"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// emitJSON writes the JSON codec.
+func emitJSON(p *printer, s *schema) {
+	for _, m := range s.messages {
+		emitAppendJSON(p, m)
+		emitUnmarshalJSON(p, m)
+	}
+}
+
+func emitAppendJSON(p *printer, m *message) {
+	p.p("// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.")
+	p.p("func (m *%s) AppendJSON(dst []byte) []byte {\ndst = append(dst, '{')", m.name)
+	if len(m.fields) > 0 {
+		p.p("if m == nil {\nreturn append(dst, '}')\n}\nstart := len(dst)")
+		if len(m.fields) == 1 || m.fields[0].required && packable(m.fields[0]) {
+			p.p("_ = start")
+		}
+	}
+	for _, f := range m.fields {
+		emitAppendJSONField(p, f)
+	}
+	p.p("return append(dst, '}')\n}\n")
+}
+
+func emitAppendJSONField(p *printer, f *field) {
+	x := "m." + f.name
+	key := fmt.Sprintf("%q", `"`+f.json+`":`)
+	comma := "dst = append(appendComma(dst, start), " + key + "...)"
+	switch {
+	case f.repeated:
+		p.p("if len(%s) > 0 {\n%s\ndst = append(dst, '[')\nfor i, v := range %s {", x, comma, x)
+		p.p("if i > 0 {\ndst = append(dst, ',')\n}\n%s\n}\ndst = append(dst, ']')\n}", jsonValue(p, f, "v"))
+	case f.required && packable(f):
+		p.p("%s\n%s", comma, jsonValue(p, f, x))
+	default:
+		p.p("if %s {\n%s\n%s\n}", isSet(p, f, x), comma, jsonValue(p, f, x))
+	}
+}
+
+// jsonValue appends one value.
+func jsonValue(p *printer, f *field, x string) string {
+	switch f.kind {
+	case protoreflect.MessageKind:
+		return "dst = " + x + ".AppendJSON(dst)"
+	case protoreflect.StringKind:
+		return "dst = appendJSONString(dst, " + x + ")"
+	case protoreflect.BytesKind:
+		return "dst = appendJSONBytes(dst, " + x + ")"
+	case protoreflect.BoolKind:
+		return "dst = appendJSONBool(dst, " + x + ")"
+	case protoreflect.FloatKind:
+		return "dst = appendJSONFloat(dst, float64(" + x + "), 32)"
+	case protoreflect.DoubleKind:
+		return "dst = appendJSONFloat(dst, " + x + ", 64)"
+	case protoreflect.Int64Kind, protoreflect.Sint64Kind:
+		return "dst = appendJSONInt64(dst, " + x + ")"
+	case protoreflect.Uint64Kind:
+		return "dst = appendJSONUint64(dst, " + x + ")"
+	}
+	p.use("strconv")
+	if f.kind == protoreflect.Uint32Kind {
+		return "dst = strconv.AppendUint(dst, uint64(" + x + "), 10)"
+	}
+	return "dst = strconv.AppendInt(dst, int64(" + x + "), 10)"
+}
+
+func emitUnmarshalJSON(p *printer, m *message) {
+	p.p("// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means")
+	p.p("// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.")
+	p.p("func (m *%s) UnmarshalJSON(b []byte) error {\n*m = %s{}\nreturn unmarshalJSON(b, false, m.decodeJSON)\n}\n", m.name, m.name)
+	p.p("func (m *%s) decodeJSON(d *jsonDecoder) {\nvar s fieldSet\nif !d.open() {\nreturn\n}", m.name)
+	p.p("for first := true; d.next(&first); {\nswitch string(d.key) {")
+	for _, f := range m.fields {
+		emitDecodeJSONField(p, f)
+	}
+	p.p("default:\nd.unknown()\n}\n}")
+	for _, o := range m.oneofs {
+		var mask uint64
+		for _, f := range o.fields {
+			mask |= 1 << f.place
+		}
+		p.p("d.one(s.set&%#x, %q)", mask, o.proto)
+	}
+	for _, f := range m.fields {
+		if f.required {
+			p.p("d.need(%s, %q)", present(f), f.json)
+		}
+	}
+	if len(m.fields) == 0 {
+		p.p("_ = s")
+	}
+	p.p("}\n")
+}
+
+func emitDecodeJSONField(p *printer, f *field) {
+	x := "m." + f.name
+	names := fmt.Sprintf("%q", f.json)
+	if f.json != f.proto {
+		names += fmt.Sprintf(", %q", f.proto)
+	}
+	p.p("case %s:\nif d.field(&s, %d, %q) {", names, f.place, f.json)
+	switch {
+	case f.repeated && f.message != nil:
+		p.p("for i := 0; d.list(i); i++ {\nv := new(%s)\nv.decodeJSON(d)\n%s = append(%s, v)\n}", f.message.name, x, x)
+	case f.message != nil:
+		p.p("%s = new(%s)\n%s.decodeJSON(d)", x, f.message.name, x)
+	case f.repeated && f.enum != nil:
+		p.p("for i := 0; d.list(i); i++ {\n%s = append(%s, listed(d, %s))\n}", x, x, readJSON(f))
+	case f.repeated:
+		p.p("for i := 0; d.list(i); i++ {\n%s = append(%s, %s)\n}", x, x, readJSON(f))
+	default:
+		p.p("%s = %s", x, readJSON(f))
+	}
+	p.p("}")
+}
+
+// present is the condition under which a required field counts as given.
+func present(f *field) string {
+	switch {
+	case f.repeated, f.kind == protoreflect.StringKind, f.kind == protoreflect.BytesKind:
+		return "len(m." + f.name + ") > 0"
+	case f.message != nil:
+		return "m." + f.name + " != nil"
+	case f.enum != nil:
+		return "m." + f.name + " != 0"
+	}
+	return fmt.Sprintf("s.set>>%d&1 != 0", f.place)
+}
+
+// readJSON reads one value.
+func readJSON(f *field) string {
+	switch f.kind {
+	case protoreflect.EnumKind:
+		return fmt.Sprintf("jsonEnum(d, %q, Parse%s)", f.enum.prefix, f.enum.name)
+	case protoreflect.StringKind:
+		return "d.str()"
+	case protoreflect.BytesKind:
+		return "d.bytes()"
+	case protoreflect.BoolKind:
+		return "d.bool()"
+	case protoreflect.FloatKind:
+		return "float32(d.float(32))"
+	case protoreflect.DoubleKind:
+		return "d.float(64)"
+	case protoreflect.Uint32Kind:
+		return "uint32(d.uint(32))"
+	case protoreflect.Uint64Kind:
+		return "d.uint(64)"
+	case protoreflect.Int64Kind, protoreflect.Sint64Kind:
+		return "d.int(64)"
+	}
+	return "int32(d.int(32))"
+}
