@@ -1,0 +1,164 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"mime"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/amygdala-host/amygdala/abi"
+	v1 "github.com/amygdala-host/amygdala/abi/v1"
+	"github.com/amygdala-host/amygdala/host"
+)
+
+// api is the HTTP face of a host. It answers from the first moment; until the host is ready it says so with 503.
+type api struct {
+	log     *slog.Logger
+	local   bool // listening on loopback only
+	started time.Time
+	host    atomic.Pointer[host.Host]
+	metrics *prometheus.Registry
+}
+
+func (a *api) routes() http.Handler {
+	a.metrics = prometheus.NewRegistry()
+	a.metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", a.healthz)
+	mux.HandleFunc("GET /readyz", a.readyz)
+	mux.Handle("GET /metrics", promhttp.HandlerFor(a.metrics, promhttp.HandlerOpts{}))
+	mux.HandleFunc("POST /v1/scan", a.withHost(a.scan))
+	mux.HandleFunc("GET /api/plugins", a.withHost(a.plugins))
+	mux.HandleFunc("POST /api/plugins/{name}/approve", a.withHost(a.approve))
+	return a.guard(mux)
+}
+
+// ready opens the doors.
+func (a *api) ready(h *host.Host) {
+	a.metrics.MustRegister(h.Collector())
+	a.host.Store(h)
+}
+
+// guard keeps web pages out: a browser on this machine may reach a loopback service, but not with our content type and not under a
+// foreign name.
+func (a *api) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if a.local && !localName(r.Host) {
+			fail(w, http.StatusMisdirectedRequest, v1.ErrorKindDenied, "this service listens on loopback and answers to localhost, 127.0.0.1 and [::1] only, not to "+r.Host)
+			return
+		}
+		if t, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); r.Method == http.MethodPost && t != "application/json" {
+			fail(w, http.StatusUnsupportedMediaType, v1.ErrorKindInvalid, "send content-type: application/json")
+			return
+		}
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (a *api) withHost(f func(http.ResponseWriter, *http.Request, *host.Host)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		h := a.host.Load()
+		if h == nil {
+			w.Header().Set("Retry-After", "1")
+			fail(w, http.StatusServiceUnavailable, v1.ErrorKindUnavailable, "still loading plugins; ask /readyz")
+			return
+		}
+		f(w, r, h)
+	}
+}
+
+func (a *api) healthz(w http.ResponseWriter, _ *http.Request) {
+	answer(w, http.StatusOK, map[string]any{"status": "ok", "build": readBuildInfo(), "uptime_seconds": int(time.Since(a.started).Seconds())})
+}
+
+func (a *api) readyz(w http.ResponseWriter, _ *http.Request) {
+	h := a.host.Load()
+	if h == nil {
+		answer(w, http.StatusServiceUnavailable, map[string]any{"status": "loading"})
+		return
+	}
+	if missing := h.Missing(); len(missing) > 0 {
+		answer(w, http.StatusServiceUnavailable, map[string]any{"status": "holding everything: required detectors are missing", "missing": missing})
+		return
+	}
+	answer(w, http.StatusOK, map[string]any{"status": "ready", "generation": h.Generation()})
+}
+
+// scan judges one row; any verdict is a 200.
+func (a *api) scan(w http.ResponseWriter, r *http.Request, h *host.Host) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxLine))
+	if err != nil {
+		status := http.StatusBadRequest
+		if tooBig := new(http.MaxBytesError); errors.As(err, &tooBig) {
+			status = http.StatusRequestEntityTooLarge
+		}
+		fail(w, status, v1.ErrorKindLimit, "read body: "+err.Error())
+		return
+	}
+	var x row
+	if err := json.Unmarshal(body, &x); err != nil {
+		fail(w, http.StatusBadRequest, v1.ErrorKindInvalid, `the body must be one JSON object such as {"text":"...","kind":"web"}: `+err.Error())
+		return
+	}
+	p, err := x.payload()
+	if err != nil {
+		fail(w, http.StatusBadRequest, v1.ErrorKindInvalid, err.Error())
+		return
+	}
+	d, err := h.Inspect(r.Context(), p)
+	if err != nil {
+		a.failErr(w, err)
+		return
+	}
+	a.log.Debug("scan", "id", p.ID, "kind", p.Kind.String(), "source", p.Source, "bytes", len(p.Data), "verdict", d.Verdict, "score", d.Score,
+		"findings", len(d.Findings), "generation", d.Generation, "fuel", d.Fuel, "elapsed", d.Elapsed)
+	answer(w, http.StatusOK, d)
+}
+
+func (a *api) plugins(w http.ResponseWriter, _ *http.Request, h *host.Host) {
+	answer(w, http.StatusOK, h.Status())
+}
+
+func (a *api) approve(w http.ResponseWriter, r *http.Request, h *host.Host) {
+	name := r.PathValue("name")
+	if err := h.Approve(r.Context(), name); err != nil {
+		a.failErr(w, err)
+		return
+	}
+	a.log.Info("grants approved", "plugin", name, "by", r.RemoteAddr)
+	answer(w, http.StatusOK, h.Status())
+}
+
+// failErr answers with the error's own kind.
+func (a *api) failErr(w http.ResponseWriter, err error) {
+	status := map[v1.ErrorKind]int{
+		v1.ErrorKindInvalid: http.StatusBadRequest, v1.ErrorKindNotFound: http.StatusNotFound, v1.ErrorKindLimit: http.StatusRequestEntityTooLarge,
+		v1.ErrorKindDenied: http.StatusForbidden, v1.ErrorKindConflict: http.StatusConflict, v1.ErrorKindUnavailable: http.StatusServiceUnavailable,
+		v1.ErrorKindTimeout: http.StatusGatewayTimeout, v1.ErrorKindCanceled: 499,
+	}[abi.KindOf(err)]
+	if status == 0 {
+		status = http.StatusInternalServerError
+	}
+	fail(w, status, abi.KindOf(err), err.Error())
+}
+
+func fail(w http.ResponseWriter, status int, kind v1.ErrorKind, message string) {
+	answer(w, status, map[string]any{"error": map[string]string{"kind": kind.String(), "message": strings.TrimSpace(message)}})
+}
+
+func answer(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body) // the client may be gone
+}

@@ -1,0 +1,101 @@
+package sdk
+
+import (
+	"fmt"
+
+	"github.com/amygdala-host/amygdala/abi"
+	v1 "github.com/amygdala-host/amygdala/abi/v1"
+)
+
+// Detector is a plugin that judges payloads.
+type Detector struct {
+	// Manifest names the detector, what wakes it and the threats it may report. Kind, Ops, ABI and Encoding are filled in.
+	Manifest *v1.Manifest
+	// Configure receives the operator's settings once. nil accepts an empty configuration only.
+	Configure func(*v1.ConfigureRequest) (warnings []string, err error)
+	// Detect judges one payload. No findings means "nothing to add". An error holds the payload.
+	Detect func(*Payload) (*v1.Verdict, error)
+	// Judge receives the model's answer to a question Detect asked. nil: this detector never asks.
+	Judge func(*v1.JudgeRequest) (*v1.Verdict, error)
+}
+
+func (d Detector) plugin() Plugin {
+	if d.Manifest == nil || d.Detect == nil {
+		panic("sdk: a Detector needs a Manifest and a Detect function")
+	}
+	m := *d.Manifest
+	m.Kind = v1.PluginKindDetector
+	m.Ops = []v1.Op{v1.OpDescribe, v1.OpConfigure, v1.OpDetect}
+	if d.Judge != nil {
+		m.Ops = append(m.Ops, v1.OpJudge)
+	}
+	return Plugin{Manifest: &m, Configure: d.Configure, Handle: d.handle, Warm: d.warm}
+}
+
+func (d Detector) handle(op v1.Op, req *v1.Request) (*v1.Response, error) {
+	var v *v1.Verdict
+	var err error
+	switch {
+	case op == v1.OpDetect && req.Detect != nil:
+		v, err = d.Detect(&Payload{DetectRequest: req.Detect})
+	case op == v1.OpJudge && d.Judge != nil && req.Judge != nil:
+		v, err = d.Judge(req.Judge)
+	case op == v1.OpDetect, op == v1.OpJudge && d.Judge != nil:
+		return nil, abi.E(op.String(), v1.ErrorKindInvalid, "body", fmt.Errorf("the request's body does not match its op"))
+	default:
+		return nil, Unsupported(op)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if v == nil {
+		v = &v1.Verdict{}
+	}
+	return &v1.Response{Verdict: v}, nil
+}
+
+// warm judges an empty and a middling payload so that the snapshot holds a heap that has grown once.
+func (d Detector) warm() {
+	text := []byte("The quick brown fox jumps over the lazy dog. ")
+	for len(text) < 8<<10 {
+		text = append(text, text...)
+	}
+	for _, t := range [][]byte{nil, text} {
+		p := &Payload{DetectRequest: &v1.DetectRequest{Kind: v1.PayloadKindDoc, Size: uint64(len(t)), Views: []*v1.View{{Name: "text", Text: t, Size: uint32(len(t)), Parent: -1}}}}
+		_, _ = d.Detect(p) // a detector that cannot judge this says so when it is really asked
+	}
+}
+
+// Payload is what Detect receives.
+type Payload struct {
+	*v1.DetectRequest
+}
+
+// Text returns views[i].text, or nil when there is no such view.
+func (p *Payload) Text(i int) []byte {
+	if i < 0 || i >= len(p.Views) {
+		return nil
+	}
+	return p.Views[i].Text
+}
+
+// Around returns up to n bytes on each side of a hit within its view, cut on UTF-8 boundaries, and where the hit starts in it.
+func (p *Payload) Around(h *v1.Hit, n int) (window []byte, at int) {
+	t := p.Text(int(h.View))
+	if int(h.Start) > len(t) || int(h.End) > len(t) || h.Start > h.End {
+		return nil, 0
+	}
+	lo, hi := max(0, int(h.Start)-n), min(len(t), int(h.End)+n)
+	for lo > 0 && t[lo]&0xC0 == 0x80 {
+		lo--
+	}
+	for hi < len(t) && t[hi]&0xC0 == 0x80 {
+		hi++
+	}
+	return t[lo:hi], int(h.Start) - lo
+}
+
+// Find makes a finding on a byte range of a view.
+func Find(threat v1.Threat, severity v1.Severity, confidence float32, view, start, end int, reason string) *v1.Finding {
+	return &v1.Finding{Threat: threat, Severity: severity, Confidence: confidence, View: uint32(view), Start: uint32(start), End: uint32(end), Reason: reason}
+}
