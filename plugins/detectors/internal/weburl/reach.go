@@ -1,0 +1,100 @@
+package weburl
+
+import "strings"
+
+// maxWrap bounds how many schemes may be wrapped around a URL.
+const maxWrap = 4
+
+// Reach judges where fetching raw goes, over every reading that some client takes. ok is false when raw is not a URL with a host.
+func Reach(raw string) (t Target, u URL, ok bool) {
+	raw = Clean(raw)
+	for range maxWrap {
+		if u, ok = Parse(raw); !ok {
+			return Target{}, u, false
+		}
+		inner, wrapped := Unwrap(u, raw)
+		if !wrapped {
+			break
+		}
+		raw = inner
+	}
+	if !u.Authority {
+		return Target{}, u, false
+	}
+	t = ParseHost(u.Host).Target()
+	for _, alt := range otherHosts(raw) {
+		a := ParseHost(alt).Target()
+		if a.Score > 0 && !a.Single {
+			a.Score, a.Odd = min(a.Score, scoreLenient), true
+			a.Why += ", in one of several readings of the URL"
+			t = t.better(a)
+		}
+	}
+	return t, u, true
+}
+
+// ReachHost judges text without a scheme: host, host:port or host/path. User information is allowed.
+func ReachHost(s string) Target {
+	if strings.HasPrefix(s, "//") || strings.HasPrefix(s, `\\`) {
+		s = s[2:]
+	}
+	if s == "" || s[0] == '/' || s[0] == '\\' {
+		return Target{}
+	}
+	t, _, _ := Reach("http://" + s)
+	return t
+}
+
+// wrappers are schemes that only wrap another URL.
+var wrappers = map[string]bool{"jar": true, "view-source": true, "feed": true, "url": true, "blob": true, "filesystem": true, "pac": true}
+
+// Unwrap returns the URL inside a wrapper scheme ("jar:http://..."), or behind the prefix of a compound one ("git+http://...").
+func Unwrap(u URL, raw string) (inner string, ok bool) {
+	colon := strings.IndexByte(raw, ':')
+	if wrappers[u.Scheme] && !u.Authority {
+		return raw[colon+1:], true
+	}
+	if i := strings.LastIndexByte(u.Scheme, '+'); i > 0 && u.Scheme != "http+unix" && u.Scheme != "https+unix" {
+		return u.Scheme[i+1:] + raw[colon:], true
+	}
+	return "", false
+}
+
+// maxOther bounds the extra readings of one URL.
+const maxOther = 4
+
+// otherHosts lists the hosts that clients straying from the standard may take: what follows a backslash or an "@" even behind a "#" or
+// "?", what precedes a space, and the first of two ports.
+//
+// Source: Orange Tsai, "A New Era of SSRF", 2017, and the differences between RFC 3986 and the WHATWG standard.
+func otherHosts(raw string) []string {
+	i := strings.Index(raw, "//")
+	if i < 0 {
+		return nil
+	}
+	area := strings.TrimLeft(raw[i:], "/")
+	area = area[:indexAny(area, "/")]
+	if len(area) > maxHost {
+		area = area[:maxHost]
+	}
+	var out []string
+	if sp := strings.IndexByte(area, ' '); sp > 0 {
+		out = append(out, bareHost(area[:sp]))
+	}
+	tail := indexAny(area, `\#?`)
+	for j := 0; j < len(area) && len(out) < maxOther; j++ {
+		if area[j] == '\\' || area[j] == '@' && j > tail {
+			out = append(out, bareHost(area[j+1:]))
+		}
+	}
+	return out
+}
+
+// bareHost cuts a reading down to its host.
+func bareHost(s string) string {
+	s = strings.TrimLeft(s, `@\`)
+	if !strings.HasPrefix(s, "[") {
+		return s[:indexAny(s, `:@\#?& `)]
+	}
+	return s[:indexAny(s, `@\#?& `)]
+}
