@@ -6,7 +6,7 @@
 // understood. Decoding JSON is always strict about syntax, unknown and duplicate keys; the CheckStrict...JSON functions also insist on
 // required fields and known enum values.
 //
-// Messages are plain data. A nil message encodes as an empty one; Check says whether a message in memory is fit to be sent.
+// Messages are plain data. A nil message encodes as an empty one; Validate says whether a message in memory is fit to be sent.
 // Nothing here uses reflection or package fmt, so that a guest stays small.
 package v1
 

@@ -569,3 +569,1302 @@ func ParseSeverity(s string) (Severity, bool) {
 	}
 	return 0, false
 }
+
+// Role says who speaks in a message.
+type Role int32
+
+// The values of Role.
+const (
+	RoleUnspecified Role = 0
+	RoleSystem      Role = 1
+	RoleUser        Role = 2
+	RoleAssistant   Role = 3
+	// The message carries tool results only. Adapters group them as their provider wants them.
+	RoleTool Role = 4
+	// Instructions of the application's developer where a provider tells them from the system's; elsewhere the same as system.
+	RoleDeveloper Role = 5
+)
+
+// RoleValues returns every value that means something, in the order of the contract.
+func RoleValues() []Role {
+	return []Role{
+		RoleSystem,
+		RoleUser,
+		RoleAssistant,
+		RoleTool,
+		RoleDeveloper,
+	}
+}
+
+// String returns the short name, such as "system"; a value outside the contract is shown as its number.
+func (v Role) String() string {
+	switch v {
+	case RoleUnspecified:
+		return "unspecified"
+	case RoleSystem:
+		return "system"
+	case RoleUser:
+		return "user"
+	case RoleAssistant:
+		return "assistant"
+	case RoleTool:
+		return "tool"
+	case RoleDeveloper:
+		return "developer"
+	}
+	return "role(" + strconv.Itoa(int(v)) + ")"
+}
+
+// Known reports whether v is a value of the contract; RoleUnspecified is not.
+func (v Role) Known() bool {
+	return v >= RoleSystem && v <= RoleDeveloper
+}
+
+// ParseRole finds a value by its short name; the unspecified one cannot be named.
+func ParseRole(s string) (Role, bool) {
+	switch s {
+	case "system":
+		return RoleSystem, true
+	case "user":
+		return RoleUser, true
+	case "assistant":
+		return RoleAssistant, true
+	case "tool":
+		return RoleTool, true
+	case "developer":
+		return RoleDeveloper, true
+	}
+	return 0, false
+}
+
+// FinishReason says why the model stopped. It follows what was seen, not only what the provider says: an answer that holds a tool call
+// ends with tool_calls even where the provider's own word is "stop".
+type FinishReason int32
+
+// The values of FinishReason.
+const (
+	FinishReasonUnspecified FinishReason = 0
+	// The model was done, or met a stop sequence.
+	FinishReasonStop      FinishReason = 1
+	FinishReasonToolCalls FinishReason = 2
+	// A token limit or the context window.
+	FinishReasonLength FinishReason = 3
+	// The provider or the model withheld the answer.
+	FinishReasonContentFilter FinishReason = 4
+	// Send the conversation again to go on.
+	FinishReasonPause FinishReason = 5
+	// The provider broke off; a ProviderError says why.
+	FinishReasonError FinishReason = 6
+	// The answer repeated protected text.
+	FinishReasonRecitation FinishReason = 7
+)
+
+// FinishReasonValues returns every value that means something, in the order of the contract.
+func FinishReasonValues() []FinishReason {
+	return []FinishReason{
+		FinishReasonStop,
+		FinishReasonToolCalls,
+		FinishReasonLength,
+		FinishReasonContentFilter,
+		FinishReasonPause,
+		FinishReasonError,
+		FinishReasonRecitation,
+	}
+}
+
+// String returns the short name, such as "stop"; a value outside the contract is shown as its number.
+func (v FinishReason) String() string {
+	switch v {
+	case FinishReasonUnspecified:
+		return "unspecified"
+	case FinishReasonStop:
+		return "stop"
+	case FinishReasonToolCalls:
+		return "tool_calls"
+	case FinishReasonLength:
+		return "length"
+	case FinishReasonContentFilter:
+		return "content_filter"
+	case FinishReasonPause:
+		return "pause"
+	case FinishReasonError:
+		return "error"
+	case FinishReasonRecitation:
+		return "recitation"
+	}
+	return "finish_reason(" + strconv.Itoa(int(v)) + ")"
+}
+
+// Known reports whether v is a value of the contract; FinishReasonUnspecified is not.
+func (v FinishReason) Known() bool {
+	return v >= FinishReasonStop && v <= FinishReasonRecitation
+}
+
+// ParseFinishReason finds a value by its short name; the unspecified one cannot be named.
+func ParseFinishReason(s string) (FinishReason, bool) {
+	switch s {
+	case "stop":
+		return FinishReasonStop, true
+	case "tool_calls":
+		return FinishReasonToolCalls, true
+	case "length":
+		return FinishReasonLength, true
+	case "content_filter":
+		return FinishReasonContentFilter, true
+	case "pause":
+		return FinishReasonPause, true
+	case "error":
+		return FinishReasonError, true
+	case "recitation":
+		return FinishReasonRecitation, true
+	}
+	return 0, false
+}
+
+// ErrorClass is what the router needs to know of a failed attempt: who is at fault and what may help.
+type ErrorClass int32
+
+// The values of ErrorClass.
+const (
+	ErrorClassUnspecified ErrorClass = 0
+	// Too much for this key or account just now. Another key may help; retry_after_millis says when this one does again.
+	ErrorClassRateLimited ErrorClass = 1
+	// The provider as a whole is out of capacity. No fault of the key.
+	ErrorClassOverloaded ErrorClass = 2
+	// Money or plan is used up, often also status 429. The key is of no use until it is topped up or reset.
+	ErrorClassQuotaExhausted ErrorClass = 3
+	// The credential is wrong, revoked or expired.
+	ErrorClassAuthInvalid ErrorClass = 4
+	// The credential is good but may not do this.
+	ErrorClassPermission ErrorClass = 5
+	// No such model, or not for this credential. Concerns this model with this key only.
+	ErrorClassModelUnavailable ErrorClass = 6
+	// The request is at fault. The same request will fail anywhere the same way.
+	ErrorClassBadRequest ErrorClass = 7
+	// The request is longer than the model's context. Another model may take it.
+	ErrorClassContextLength ErrorClass = 8
+	// The provider refuses the content.
+	ErrorClassContentPolicy ErrorClass = 9
+	// The provider failed inside (5xx).
+	ErrorClassServer ErrorClass = 10
+	// The provider gave up waiting for the model.
+	ErrorClassTimeout ErrorClass = 11
+	// The stream ended before its terminal signal.
+	ErrorClassStreamInterrupted ErrorClass = 12
+	// The model's output was broken in itself, such as an unreadable tool call. Worth another try; the text so far is void.
+	ErrorClassMalformedOutput ErrorClass = 13
+	// The answer is not what this provider answers with, such as an HTML page.
+	ErrorClassUnreadable ErrorClass = 14
+)
+
+// ErrorClassValues returns every value that means something, in the order of the contract.
+func ErrorClassValues() []ErrorClass {
+	return []ErrorClass{
+		ErrorClassRateLimited,
+		ErrorClassOverloaded,
+		ErrorClassQuotaExhausted,
+		ErrorClassAuthInvalid,
+		ErrorClassPermission,
+		ErrorClassModelUnavailable,
+		ErrorClassBadRequest,
+		ErrorClassContextLength,
+		ErrorClassContentPolicy,
+		ErrorClassServer,
+		ErrorClassTimeout,
+		ErrorClassStreamInterrupted,
+		ErrorClassMalformedOutput,
+		ErrorClassUnreadable,
+	}
+}
+
+// String returns the short name, such as "rate_limited"; a value outside the contract is shown as its number.
+func (v ErrorClass) String() string {
+	switch v {
+	case ErrorClassUnspecified:
+		return "unspecified"
+	case ErrorClassRateLimited:
+		return "rate_limited"
+	case ErrorClassOverloaded:
+		return "overloaded"
+	case ErrorClassQuotaExhausted:
+		return "quota_exhausted"
+	case ErrorClassAuthInvalid:
+		return "auth_invalid"
+	case ErrorClassPermission:
+		return "permission"
+	case ErrorClassModelUnavailable:
+		return "model_unavailable"
+	case ErrorClassBadRequest:
+		return "bad_request"
+	case ErrorClassContextLength:
+		return "context_length"
+	case ErrorClassContentPolicy:
+		return "content_policy"
+	case ErrorClassServer:
+		return "server"
+	case ErrorClassTimeout:
+		return "timeout"
+	case ErrorClassStreamInterrupted:
+		return "stream_interrupted"
+	case ErrorClassMalformedOutput:
+		return "malformed_output"
+	case ErrorClassUnreadable:
+		return "unreadable"
+	}
+	return "error_class(" + strconv.Itoa(int(v)) + ")"
+}
+
+// Known reports whether v is a value of the contract; ErrorClassUnspecified is not.
+func (v ErrorClass) Known() bool {
+	return v >= ErrorClassRateLimited && v <= ErrorClassUnreadable
+}
+
+// ParseErrorClass finds a value by its short name; the unspecified one cannot be named.
+func ParseErrorClass(s string) (ErrorClass, bool) {
+	switch s {
+	case "rate_limited":
+		return ErrorClassRateLimited, true
+	case "overloaded":
+		return ErrorClassOverloaded, true
+	case "quota_exhausted":
+		return ErrorClassQuotaExhausted, true
+	case "auth_invalid":
+		return ErrorClassAuthInvalid, true
+	case "permission":
+		return ErrorClassPermission, true
+	case "model_unavailable":
+		return ErrorClassModelUnavailable, true
+	case "bad_request":
+		return ErrorClassBadRequest, true
+	case "context_length":
+		return ErrorClassContextLength, true
+	case "content_policy":
+		return ErrorClassContentPolicy, true
+	case "server":
+		return ErrorClassServer, true
+	case "timeout":
+		return ErrorClassTimeout, true
+	case "stream_interrupted":
+		return ErrorClassStreamInterrupted, true
+	case "malformed_output":
+		return ErrorClassMalformedOutput, true
+	case "unreadable":
+		return ErrorClassUnreadable, true
+	}
+	return 0, false
+}
+
+// RateScope says how much must rest after rate_limited, quota_exhausted or auth_invalid.
+type RateScope int32
+
+// The values of RateScope.
+const (
+	RateScopeUnspecified RateScope = 0
+	// This model with this key.
+	RateScopeModel RateScope = 1
+	// This key.
+	RateScopeKey RateScope = 2
+	// Every key of the account.
+	RateScopeAccount RateScope = 3
+)
+
+// RateScopeValues returns every value that means something, in the order of the contract.
+func RateScopeValues() []RateScope {
+	return []RateScope{
+		RateScopeModel,
+		RateScopeKey,
+		RateScopeAccount,
+	}
+}
+
+// String returns the short name, such as "model"; a value outside the contract is shown as its number.
+func (v RateScope) String() string {
+	switch v {
+	case RateScopeUnspecified:
+		return "unspecified"
+	case RateScopeModel:
+		return "model"
+	case RateScopeKey:
+		return "key"
+	case RateScopeAccount:
+		return "account"
+	}
+	return "rate_scope(" + strconv.Itoa(int(v)) + ")"
+}
+
+// Known reports whether v is a value of the contract; RateScopeUnspecified is not.
+func (v RateScope) Known() bool {
+	return v >= RateScopeModel && v <= RateScopeAccount
+}
+
+// ParseRateScope finds a value by its short name; the unspecified one cannot be named.
+func ParseRateScope(s string) (RateScope, bool) {
+	switch s {
+	case "model":
+		return RateScopeModel, true
+	case "key":
+		return RateScopeKey, true
+	case "account":
+		return RateScopeAccount, true
+	}
+	return 0, false
+}
+
+// Effort is how much the model should reason before it answers.
+type Effort int32
+
+// The values of Effort.
+const (
+	EffortUnspecified Effort = 0
+	// Do not reason.
+	EffortNone    Effort = 1
+	EffortMinimal Effort = 2
+	EffortLow     Effort = 3
+	EffortMedium  Effort = 4
+	EffortHigh    Effort = 5
+	EffortMax     Effort = 6
+)
+
+// EffortValues returns every value that means something, in the order of the contract.
+func EffortValues() []Effort {
+	return []Effort{
+		EffortNone,
+		EffortMinimal,
+		EffortLow,
+		EffortMedium,
+		EffortHigh,
+		EffortMax,
+	}
+}
+
+// String returns the short name, such as "none"; a value outside the contract is shown as its number.
+func (v Effort) String() string {
+	switch v {
+	case EffortUnspecified:
+		return "unspecified"
+	case EffortNone:
+		return "none"
+	case EffortMinimal:
+		return "minimal"
+	case EffortLow:
+		return "low"
+	case EffortMedium:
+		return "medium"
+	case EffortHigh:
+		return "high"
+	case EffortMax:
+		return "max"
+	}
+	return "effort(" + strconv.Itoa(int(v)) + ")"
+}
+
+// Known reports whether v is a value of the contract; EffortUnspecified is not.
+func (v Effort) Known() bool {
+	return v >= EffortNone && v <= EffortMax
+}
+
+// ParseEffort finds a value by its short name; the unspecified one cannot be named.
+func ParseEffort(s string) (Effort, bool) {
+	switch s {
+	case "none":
+		return EffortNone, true
+	case "minimal":
+		return EffortMinimal, true
+	case "low":
+		return EffortLow, true
+	case "medium":
+		return EffortMedium, true
+	case "high":
+		return EffortHigh, true
+	case "max":
+		return EffortMax, true
+	}
+	return 0, false
+}
+
+// ToolMode says whether the model may, must or must not call tools.
+type ToolMode int32
+
+// The values of ToolMode.
+const (
+	ToolModeUnspecified ToolMode = 0
+	ToolModeAuto        ToolMode = 1
+	ToolModeNone        ToolMode = 2
+	// At least one call.
+	ToolModeRequired ToolMode = 3
+)
+
+// ToolModeValues returns every value that means something, in the order of the contract.
+func ToolModeValues() []ToolMode {
+	return []ToolMode{
+		ToolModeAuto,
+		ToolModeNone,
+		ToolModeRequired,
+	}
+}
+
+// String returns the short name, such as "auto"; a value outside the contract is shown as its number.
+func (v ToolMode) String() string {
+	switch v {
+	case ToolModeUnspecified:
+		return "unspecified"
+	case ToolModeAuto:
+		return "auto"
+	case ToolModeNone:
+		return "none"
+	case ToolModeRequired:
+		return "required"
+	}
+	return "tool_mode(" + strconv.Itoa(int(v)) + ")"
+}
+
+// Known reports whether v is a value of the contract; ToolModeUnspecified is not.
+func (v ToolMode) Known() bool {
+	return v >= ToolModeAuto && v <= ToolModeRequired
+}
+
+// ParseToolMode finds a value by its short name; the unspecified one cannot be named.
+func ParseToolMode(s string) (ToolMode, bool) {
+	switch s {
+	case "auto":
+		return ToolModeAuto, true
+	case "none":
+		return ToolModeNone, true
+	case "required":
+		return ToolModeRequired, true
+	}
+	return 0, false
+}
+
+// OutputKind is the form the answer's text must have.
+type OutputKind int32
+
+// The values of OutputKind.
+const (
+	OutputKindUnspecified OutputKind = 0
+	OutputKindText        OutputKind = 1
+	// Any JSON object.
+	OutputKindJSONObject OutputKind = 2
+	// JSON that fits OutputFormat.schema.
+	OutputKindJSONSchema OutputKind = 3
+)
+
+// OutputKindValues returns every value that means something, in the order of the contract.
+func OutputKindValues() []OutputKind {
+	return []OutputKind{
+		OutputKindText,
+		OutputKindJSONObject,
+		OutputKindJSONSchema,
+	}
+}
+
+// String returns the short name, such as "text"; a value outside the contract is shown as its number.
+func (v OutputKind) String() string {
+	switch v {
+	case OutputKindUnspecified:
+		return "unspecified"
+	case OutputKindText:
+		return "text"
+	case OutputKindJSONObject:
+		return "json_object"
+	case OutputKindJSONSchema:
+		return "json_schema"
+	}
+	return "output_kind(" + strconv.Itoa(int(v)) + ")"
+}
+
+// Known reports whether v is a value of the contract; OutputKindUnspecified is not.
+func (v OutputKind) Known() bool {
+	return v >= OutputKindText && v <= OutputKindJSONSchema
+}
+
+// ParseOutputKind finds a value by its short name; the unspecified one cannot be named.
+func ParseOutputKind(s string) (OutputKind, bool) {
+	switch s {
+	case "text":
+		return OutputKindText, true
+	case "json_object":
+		return OutputKindJSONObject, true
+	case "json_schema":
+		return OutputKindJSONSchema, true
+	}
+	return 0, false
+}
+
+// HTTPMethod of a request. A route in the manifest allows one.
+type HTTPMethod int32
+
+// The values of HTTPMethod.
+const (
+	HTTPMethodUnspecified HTTPMethod = 0
+	HTTPMethodGet         HTTPMethod = 1
+	HTTPMethodPost        HTTPMethod = 2
+	HTTPMethodPut         HTTPMethod = 3
+	HTTPMethodPatch       HTTPMethod = 4
+	HTTPMethodDelete      HTTPMethod = 5
+)
+
+// HTTPMethodValues returns every value that means something, in the order of the contract.
+func HTTPMethodValues() []HTTPMethod {
+	return []HTTPMethod{
+		HTTPMethodGet,
+		HTTPMethodPost,
+		HTTPMethodPut,
+		HTTPMethodPatch,
+		HTTPMethodDelete,
+	}
+}
+
+// String returns the short name, such as "get"; a value outside the contract is shown as its number.
+func (v HTTPMethod) String() string {
+	switch v {
+	case HTTPMethodUnspecified:
+		return "unspecified"
+	case HTTPMethodGet:
+		return "get"
+	case HTTPMethodPost:
+		return "post"
+	case HTTPMethodPut:
+		return "put"
+	case HTTPMethodPatch:
+		return "patch"
+	case HTTPMethodDelete:
+		return "delete"
+	}
+	return "http_method(" + strconv.Itoa(int(v)) + ")"
+}
+
+// Known reports whether v is a value of the contract; HTTPMethodUnspecified is not.
+func (v HTTPMethod) Known() bool {
+	return v >= HTTPMethodGet && v <= HTTPMethodDelete
+}
+
+// ParseHTTPMethod finds a value by its short name; the unspecified one cannot be named.
+func ParseHTTPMethod(s string) (HTTPMethod, bool) {
+	switch s {
+	case "get":
+		return HTTPMethodGet, true
+	case "post":
+		return HTTPMethodPost, true
+	case "put":
+		return HTTPMethodPut, true
+	case "patch":
+		return HTTPMethodPatch, true
+	case "delete":
+		return HTTPMethodDelete, true
+	}
+	return 0, false
+}
+
+// Placement is where the host writes a credential into a request.
+type Placement int32
+
+// The values of Placement.
+const (
+	PlacementUnspecified Placement = 0
+	// Authorization: Bearer VALUE.
+	PlacementBearer Placement = 1
+	// NAME: PREFIX VALUE, as in "x-api-key" without a prefix or "authorization" with the prefix "token".
+	PlacementHeader Placement = 2
+	// The field NAME of a form body (AUTH only).
+	PlacementForm Placement = 3
+	// The JSON body at JSON pointer NAME (AUTH only).
+	PlacementJSON Placement = 4
+)
+
+// PlacementValues returns every value that means something, in the order of the contract.
+func PlacementValues() []Placement {
+	return []Placement{
+		PlacementBearer,
+		PlacementHeader,
+		PlacementForm,
+		PlacementJSON,
+	}
+}
+
+// String returns the short name, such as "bearer"; a value outside the contract is shown as its number.
+func (v Placement) String() string {
+	switch v {
+	case PlacementUnspecified:
+		return "unspecified"
+	case PlacementBearer:
+		return "bearer"
+	case PlacementHeader:
+		return "header"
+	case PlacementForm:
+		return "form"
+	case PlacementJSON:
+		return "json"
+	}
+	return "placement(" + strconv.Itoa(int(v)) + ")"
+}
+
+// Known reports whether v is a value of the contract; PlacementUnspecified is not.
+func (v Placement) Known() bool {
+	return v >= PlacementBearer && v <= PlacementJSON
+}
+
+// ParsePlacement finds a value by its short name; the unspecified one cannot be named.
+func ParsePlacement(s string) (Placement, bool) {
+	switch s {
+	case "bearer":
+		return PlacementBearer, true
+	case "header":
+		return PlacementHeader, true
+	case "form":
+		return PlacementForm, true
+	case "json":
+		return PlacementJSON, true
+	}
+	return 0, false
+}
+
+// Capability is what a model can do.
+type Capability int32
+
+// The values of Capability.
+const (
+	CapabilityUnspecified      Capability = 0
+	CapabilityCompletion       Capability = 1
+	CapabilityEmbedding        Capability = 2
+	CapabilityStreaming        Capability = 3
+	CapabilityTools            Capability = 4
+	CapabilityParallelTools    Capability = 5
+	CapabilityVision           Capability = 6
+	CapabilityReasoning        Capability = 7
+	CapabilityStructuredOutput Capability = 8
+)
+
+// CapabilityValues returns every value that means something, in the order of the contract.
+func CapabilityValues() []Capability {
+	return []Capability{
+		CapabilityCompletion,
+		CapabilityEmbedding,
+		CapabilityStreaming,
+		CapabilityTools,
+		CapabilityParallelTools,
+		CapabilityVision,
+		CapabilityReasoning,
+		CapabilityStructuredOutput,
+	}
+}
+
+// String returns the short name, such as "completion"; a value outside the contract is shown as its number.
+func (v Capability) String() string {
+	switch v {
+	case CapabilityUnspecified:
+		return "unspecified"
+	case CapabilityCompletion:
+		return "completion"
+	case CapabilityEmbedding:
+		return "embedding"
+	case CapabilityStreaming:
+		return "streaming"
+	case CapabilityTools:
+		return "tools"
+	case CapabilityParallelTools:
+		return "parallel_tools"
+	case CapabilityVision:
+		return "vision"
+	case CapabilityReasoning:
+		return "reasoning"
+	case CapabilityStructuredOutput:
+		return "structured_output"
+	}
+	return "capability(" + strconv.Itoa(int(v)) + ")"
+}
+
+// Known reports whether v is a value of the contract; CapabilityUnspecified is not.
+func (v Capability) Known() bool {
+	return v >= CapabilityCompletion && v <= CapabilityStructuredOutput
+}
+
+// ParseCapability finds a value by its short name; the unspecified one cannot be named.
+func ParseCapability(s string) (Capability, bool) {
+	switch s {
+	case "completion":
+		return CapabilityCompletion, true
+	case "embedding":
+		return CapabilityEmbedding, true
+	case "streaming":
+		return CapabilityStreaming, true
+	case "tools":
+		return CapabilityTools, true
+	case "parallel_tools":
+		return CapabilityParallelTools, true
+	case "vision":
+		return CapabilityVision, true
+	case "reasoning":
+		return CapabilityReasoning, true
+	case "structured_output":
+		return CapabilityStructuredOutput, true
+	}
+	return 0, false
+}
+
+// StreamEnd says how the upstream's bytes ended.
+type StreamEnd int32
+
+// The values of StreamEnd.
+const (
+	// More may come.
+	StreamEndUnspecified StreamEnd = 0
+	// The upstream closed in good order. Whether the stream is complete depends on its terminal signal alone.
+	StreamEndClosed StreamEnd = 1
+	// The connection broke, or a limit cut it.
+	StreamEndBroken StreamEnd = 2
+)
+
+// StreamEndValues returns every value that means something, in the order of the contract.
+func StreamEndValues() []StreamEnd {
+	return []StreamEnd{
+		StreamEndClosed,
+		StreamEndBroken,
+	}
+}
+
+// String returns the short name, such as "closed"; a value outside the contract is shown as its number.
+func (v StreamEnd) String() string {
+	switch v {
+	case StreamEndUnspecified:
+		return "unspecified"
+	case StreamEndClosed:
+		return "closed"
+	case StreamEndBroken:
+		return "broken"
+	}
+	return "stream_end(" + strconv.Itoa(int(v)) + ")"
+}
+
+// Known reports whether v is a value of the contract; StreamEndUnspecified is not.
+func (v StreamEnd) Known() bool {
+	return v >= StreamEndClosed && v <= StreamEndBroken
+}
+
+// ParseStreamEnd finds a value by its short name; the unspecified one cannot be named.
+func ParseStreamEnd(s string) (StreamEnd, bool) {
+	switch s {
+	case "closed":
+		return StreamEndClosed, true
+	case "broken":
+		return StreamEndBroken, true
+	}
+	return 0, false
+}
+
+// AuthPurpose is why AUTH is asked.
+type AuthPurpose int32
+
+// The values of AuthPurpose.
+const (
+	AuthPurposeUnspecified AuthPurpose = 0
+	// A person wants to log in; prompts can be shown.
+	AuthPurposeLogin AuthPurpose = 1
+	// The credential is about to expire or was refused once. No person is there.
+	AuthPurposeRefresh AuthPurpose = 2
+	// Make the stored credentials void at the provider, where it offers that.
+	AuthPurposeLogout AuthPurpose = 3
+)
+
+// AuthPurposeValues returns every value that means something, in the order of the contract.
+func AuthPurposeValues() []AuthPurpose {
+	return []AuthPurpose{
+		AuthPurposeLogin,
+		AuthPurposeRefresh,
+		AuthPurposeLogout,
+	}
+}
+
+// String returns the short name, such as "login"; a value outside the contract is shown as its number.
+func (v AuthPurpose) String() string {
+	switch v {
+	case AuthPurposeUnspecified:
+		return "unspecified"
+	case AuthPurposeLogin:
+		return "login"
+	case AuthPurposeRefresh:
+		return "refresh"
+	case AuthPurposeLogout:
+		return "logout"
+	}
+	return "auth_purpose(" + strconv.Itoa(int(v)) + ")"
+}
+
+// Known reports whether v is a value of the contract; AuthPurposeUnspecified is not.
+func (v AuthPurpose) Known() bool {
+	return v >= AuthPurposeLogin && v <= AuthPurposeLogout
+}
+
+// ParseAuthPurpose finds a value by its short name; the unspecified one cannot be named.
+func ParseAuthPurpose(s string) (AuthPurpose, bool) {
+	switch s {
+	case "login":
+		return AuthPurposeLogin, true
+	case "refresh":
+		return AuthPurposeRefresh, true
+	case "logout":
+		return AuthPurposeLogout, true
+	}
+	return 0, false
+}
+
+// DeriveVia is how the host computes a value from a response that holds secrets.
+type DeriveVia int32
+
+// The values of DeriveVia.
+const (
+	DeriveViaUnspecified DeriveVia = 0
+	// The JSON value at Derived.pointer.
+	DeriveViaJSON DeriveVia = 1
+	// The string there is a JWT: the JSON value at Derived.argument, a JSON pointer into its payload. The signature is not checked.
+	DeriveViaJWTClaim DeriveVia = 2
+	// The string there is a list of NAME=VALUE separated by ";": the value named Derived.argument.
+	DeriveViaParameter DeriveVia = 3
+	// The response header named Derived.argument.
+	DeriveViaHeader DeriveVia = 4
+)
+
+// DeriveViaValues returns every value that means something, in the order of the contract.
+func DeriveViaValues() []DeriveVia {
+	return []DeriveVia{
+		DeriveViaJSON,
+		DeriveViaJWTClaim,
+		DeriveViaParameter,
+		DeriveViaHeader,
+	}
+}
+
+// String returns the short name, such as "json"; a value outside the contract is shown as its number.
+func (v DeriveVia) String() string {
+	switch v {
+	case DeriveViaUnspecified:
+		return "unspecified"
+	case DeriveViaJSON:
+		return "json"
+	case DeriveViaJWTClaim:
+		return "jwt_claim"
+	case DeriveViaParameter:
+		return "parameter"
+	case DeriveViaHeader:
+		return "header"
+	}
+	return "derive_via(" + strconv.Itoa(int(v)) + ")"
+}
+
+// Known reports whether v is a value of the contract; DeriveViaUnspecified is not.
+func (v DeriveVia) Known() bool {
+	return v >= DeriveViaJSON && v <= DeriveViaHeader
+}
+
+// ParseDeriveVia finds a value by its short name; the unspecified one cannot be named.
+func ParseDeriveVia(s string) (DeriveVia, bool) {
+	switch s {
+	case "json":
+		return DeriveViaJSON, true
+	case "jwt_claim":
+		return DeriveViaJWTClaim, true
+	case "parameter":
+		return DeriveViaParameter, true
+	case "header":
+		return DeriveViaHeader, true
+	}
+	return 0, false
+}
+
+// DeriveType bounds what a derived value can be, so that no secret passes for one. What does not fit is left out.
+type DeriveType int32
+
+// The values of DeriveType.
+const (
+	DeriveTypeUnspecified DeriveType = 0
+	// A whole number of up to 15 digits, as text. A quoted number counts.
+	DeriveTypeInteger DeriveType = 1
+	// 1 to 64 of letters, digits, "-", "_", ".". For account ids and error codes.
+	DeriveTypeIdentifier DeriveType = 2
+	// An https URL without user, query and fragment, at most 256 bytes, whose host fits Derived.hosts. A bare host name becomes one.
+	DeriveTypeURL DeriveType = 3
+	// Text to be shown to a person during login, such as a user code: at most 128 bytes. Not stored after the login.
+	DeriveTypeDisplay DeriveType = 4
+)
+
+// DeriveTypeValues returns every value that means something, in the order of the contract.
+func DeriveTypeValues() []DeriveType {
+	return []DeriveType{
+		DeriveTypeInteger,
+		DeriveTypeIdentifier,
+		DeriveTypeURL,
+		DeriveTypeDisplay,
+	}
+}
+
+// String returns the short name, such as "integer"; a value outside the contract is shown as its number.
+func (v DeriveType) String() string {
+	switch v {
+	case DeriveTypeUnspecified:
+		return "unspecified"
+	case DeriveTypeInteger:
+		return "integer"
+	case DeriveTypeIdentifier:
+		return "identifier"
+	case DeriveTypeURL:
+		return "url"
+	case DeriveTypeDisplay:
+		return "display"
+	}
+	return "derive_type(" + strconv.Itoa(int(v)) + ")"
+}
+
+// Known reports whether v is a value of the contract; DeriveTypeUnspecified is not.
+func (v DeriveType) Known() bool {
+	return v >= DeriveTypeInteger && v <= DeriveTypeDisplay
+}
+
+// ParseDeriveType finds a value by its short name; the unspecified one cannot be named.
+func ParseDeriveType(s string) (DeriveType, bool) {
+	switch s {
+	case "integer":
+		return DeriveTypeInteger, true
+	case "identifier":
+		return DeriveTypeIdentifier, true
+	case "url":
+		return DeriveTypeURL, true
+	case "display":
+		return DeriveTypeDisplay, true
+	}
+	return 0, false
+}
+
+// Priority of the work, as the escalation asked.
+type Priority int32
+
+// The values of Priority.
+const (
+	PriorityUnspecified Priority = 0
+	PriorityLow         Priority = 1
+	PriorityMedium      Priority = 2
+	PriorityHigh        Priority = 3
+	PriorityCritical    Priority = 4
+)
+
+// PriorityValues returns every value that means something, in the order of the contract.
+func PriorityValues() []Priority {
+	return []Priority{
+		PriorityLow,
+		PriorityMedium,
+		PriorityHigh,
+		PriorityCritical,
+	}
+}
+
+// String returns the short name, such as "low"; a value outside the contract is shown as its number.
+func (v Priority) String() string {
+	switch v {
+	case PriorityUnspecified:
+		return "unspecified"
+	case PriorityLow:
+		return "low"
+	case PriorityMedium:
+		return "medium"
+	case PriorityHigh:
+		return "high"
+	case PriorityCritical:
+		return "critical"
+	}
+	return "priority(" + strconv.Itoa(int(v)) + ")"
+}
+
+// Known reports whether v is a value of the contract; PriorityUnspecified is not.
+func (v Priority) Known() bool {
+	return v >= PriorityLow && v <= PriorityCritical
+}
+
+// ParsePriority finds a value by its short name; the unspecified one cannot be named.
+func ParsePriority(s string) (Priority, bool) {
+	switch s {
+	case "low":
+		return PriorityLow, true
+	case "medium":
+		return PriorityMedium, true
+	case "high":
+		return PriorityHigh, true
+	case "critical":
+		return PriorityCritical, true
+	}
+	return 0, false
+}
+
+// ModelClass is all a strategy can say about the model; the router picks one.
+type ModelClass int32
+
+// The values of ModelClass.
+const (
+	ModelClassUnspecified ModelClass = 0
+	// Small, near and cheap.
+	ModelClassSLM ModelClass = 1
+	// Large.
+	ModelClassLLM ModelClass = 2
+)
+
+// ModelClassValues returns every value that means something, in the order of the contract.
+func ModelClassValues() []ModelClass {
+	return []ModelClass{
+		ModelClassSLM,
+		ModelClassLLM,
+	}
+}
+
+// String returns the short name, such as "slm"; a value outside the contract is shown as its number.
+func (v ModelClass) String() string {
+	switch v {
+	case ModelClassUnspecified:
+		return "unspecified"
+	case ModelClassSLM:
+		return "slm"
+	case ModelClassLLM:
+		return "llm"
+	}
+	return "model_class(" + strconv.Itoa(int(v)) + ")"
+}
+
+// Known reports whether v is a value of the contract; ModelClassUnspecified is not.
+func (v ModelClass) Known() bool {
+	return v >= ModelClassSLM && v <= ModelClassLLM
+}
+
+// ParseModelClass finds a value by its short name; the unspecified one cannot be named.
+func ParseModelClass(s string) (ModelClass, bool) {
+	switch s {
+	case "slm":
+		return ModelClassSLM, true
+	case "llm":
+		return ModelClassLLM, true
+	}
+	return 0, false
+}
+
+// ActionKind is used in manifests to declare what a strategy may ask for.
+type ActionKind int32
+
+// The values of ActionKind.
+const (
+	ActionKindUnspecified ActionKind = 0
+	ActionKindComplete    ActionKind = 1
+	ActionKindCheck       ActionKind = 2
+	ActionKindTool        ActionKind = 3
+)
+
+// ActionKindValues returns every value that means something, in the order of the contract.
+func ActionKindValues() []ActionKind {
+	return []ActionKind{
+		ActionKindComplete,
+		ActionKindCheck,
+		ActionKindTool,
+	}
+}
+
+// String returns the short name, such as "complete"; a value outside the contract is shown as its number.
+func (v ActionKind) String() string {
+	switch v {
+	case ActionKindUnspecified:
+		return "unspecified"
+	case ActionKindComplete:
+		return "complete"
+	case ActionKindCheck:
+		return "check"
+	case ActionKindTool:
+		return "tool"
+	}
+	return "action_kind(" + strconv.Itoa(int(v)) + ")"
+}
+
+// Known reports whether v is a value of the contract; ActionKindUnspecified is not.
+func (v ActionKind) Known() bool {
+	return v >= ActionKindComplete && v <= ActionKindTool
+}
+
+// ParseActionKind finds a value by its short name; the unspecified one cannot be named.
+func ParseActionKind(s string) (ActionKind, bool) {
+	switch s {
+	case "complete":
+		return ActionKindComplete, true
+	case "check":
+		return ActionKindCheck, true
+	case "tool":
+		return ActionKindTool, true
+	}
+	return 0, false
+}
+
+// Wait says when the next step is due.
+type Wait int32
+
+// The values of Wait.
+const (
+	// The same as all.
+	WaitUnspecified Wait = 0
+	// When every open action has its outcome.
+	WaitAll Wait = 1
+	// When at least one has.
+	WaitAny Wait = 2
+)
+
+// WaitValues returns every value that means something, in the order of the contract.
+func WaitValues() []Wait {
+	return []Wait{
+		WaitAll,
+		WaitAny,
+	}
+}
+
+// String returns the short name, such as "all"; a value outside the contract is shown as its number.
+func (v Wait) String() string {
+	switch v {
+	case WaitUnspecified:
+		return "unspecified"
+	case WaitAll:
+		return "all"
+	case WaitAny:
+		return "any"
+	}
+	return "wait(" + strconv.Itoa(int(v)) + ")"
+}
+
+// Known reports whether v is a value of the contract; WaitUnspecified is not.
+func (v Wait) Known() bool {
+	return v >= WaitAll && v <= WaitAny
+}
+
+// ParseWait finds a value by its short name; the unspecified one cannot be named.
+func ParseWait(s string) (Wait, bool) {
+	switch s {
+	case "all":
+		return WaitAll, true
+	case "any":
+		return WaitAny, true
+	}
+	return 0, false
+}
+
+// StopReason says why a strategy must finish now.
+type StopReason int32
+
+// The values of StopReason.
+const (
+	StopReasonUnspecified StopReason = 0
+	StopReasonBudget      StopReason = 1
+	StopReasonDeadline    StopReason = 2
+	StopReasonCanceled    StopReason = 3
+)
+
+// StopReasonValues returns every value that means something, in the order of the contract.
+func StopReasonValues() []StopReason {
+	return []StopReason{
+		StopReasonBudget,
+		StopReasonDeadline,
+		StopReasonCanceled,
+	}
+}
+
+// String returns the short name, such as "budget"; a value outside the contract is shown as its number.
+func (v StopReason) String() string {
+	switch v {
+	case StopReasonUnspecified:
+		return "unspecified"
+	case StopReasonBudget:
+		return "budget"
+	case StopReasonDeadline:
+		return "deadline"
+	case StopReasonCanceled:
+		return "canceled"
+	}
+	return "stop_reason(" + strconv.Itoa(int(v)) + ")"
+}
+
+// Known reports whether v is a value of the contract; StopReasonUnspecified is not.
+func (v StopReason) Known() bool {
+	return v >= StopReasonBudget && v <= StopReasonCanceled
+}
+
+// ParseStopReason finds a value by its short name; the unspecified one cannot be named.
+func ParseStopReason(s string) (StopReason, bool) {
+	switch s {
+	case "budget":
+		return StopReasonBudget, true
+	case "deadline":
+		return StopReasonDeadline, true
+	case "canceled":
+		return StopReasonCanceled, true
+	}
+	return 0, false
+}
+
+// TraceKind is what happened to a node of the search.
+type TraceKind int32
+
+// The values of TraceKind.
+const (
+	TraceKindUnspecified TraceKind = 0
+	TraceKindExpand      TraceKind = 1
+	TraceKindScore       TraceKind = 2
+	TraceKindPrune       TraceKind = 3
+	TraceKindSelect      TraceKind = 4
+	TraceKindStop        TraceKind = 5
+	TraceKindNote        TraceKind = 6
+)
+
+// TraceKindValues returns every value that means something, in the order of the contract.
+func TraceKindValues() []TraceKind {
+	return []TraceKind{
+		TraceKindExpand,
+		TraceKindScore,
+		TraceKindPrune,
+		TraceKindSelect,
+		TraceKindStop,
+		TraceKindNote,
+	}
+}
+
+// String returns the short name, such as "expand"; a value outside the contract is shown as its number.
+func (v TraceKind) String() string {
+	switch v {
+	case TraceKindUnspecified:
+		return "unspecified"
+	case TraceKindExpand:
+		return "expand"
+	case TraceKindScore:
+		return "score"
+	case TraceKindPrune:
+		return "prune"
+	case TraceKindSelect:
+		return "select"
+	case TraceKindStop:
+		return "stop"
+	case TraceKindNote:
+		return "note"
+	}
+	return "trace_kind(" + strconv.Itoa(int(v)) + ")"
+}
+
+// Known reports whether v is a value of the contract; TraceKindUnspecified is not.
+func (v TraceKind) Known() bool {
+	return v >= TraceKindExpand && v <= TraceKindNote
+}
+
+// ParseTraceKind finds a value by its short name; the unspecified one cannot be named.
+func ParseTraceKind(s string) (TraceKind, bool) {
+	switch s {
+	case "expand":
+		return TraceKindExpand, true
+	case "score":
+		return TraceKindScore, true
+	case "prune":
+		return TraceKindPrune, true
+	case "select":
+		return TraceKindSelect, true
+	case "stop":
+		return TraceKindStop, true
+	case "note":
+		return TraceKindNote, true
+	}
+	return 0, false
+}

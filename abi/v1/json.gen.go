@@ -167,6 +167,7 @@ func (m *View) decodeJSON(d *jsonDecoder) {
 			d.unknown()
 		}
 	}
+	d.need(len(m.Name) > 0, "name")
 }
 
 // AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
@@ -671,6 +672,38 @@ func (m *Request) AppendJSON(dst []byte) []byte {
 		dst = append(appendComma(dst, start), "\"judge\":"...)
 		dst = m.Judge.AppendJSON(dst)
 	}
+	if m.Request != nil {
+		dst = append(appendComma(dst, start), "\"request\":"...)
+		dst = m.Request.AppendJSON(dst)
+	}
+	if m.Response != nil {
+		dst = append(appendComma(dst, start), "\"response\":"...)
+		dst = m.Response.AppendJSON(dst)
+	}
+	if m.Stream != nil {
+		dst = append(appendComma(dst, start), "\"stream\":"...)
+		dst = m.Stream.AppendJSON(dst)
+	}
+	if m.Models != nil {
+		dst = append(appendComma(dst, start), "\"models\":"...)
+		dst = m.Models.AppendJSON(dst)
+	}
+	if m.Health != nil {
+		dst = append(appendComma(dst, start), "\"health\":"...)
+		dst = m.Health.AppendJSON(dst)
+	}
+	if m.Auth != nil {
+		dst = append(appendComma(dst, start), "\"auth\":"...)
+		dst = m.Auth.AppendJSON(dst)
+	}
+	if m.Step != nil {
+		dst = append(appendComma(dst, start), "\"step\":"...)
+		dst = m.Step.AppendJSON(dst)
+	}
+	if m.Revision != 0 {
+		dst = append(appendComma(dst, start), "\"revision\":"...)
+		dst = strconv.AppendUint(dst, uint64(m.Revision), 10)
+	}
 	return append(dst, '}')
 }
 
@@ -716,11 +749,51 @@ func (m *Request) decodeJSON(d *jsonDecoder) {
 				m.Judge = new(JudgeRequest)
 				m.Judge.decodeJSON(d)
 			}
+		case "request":
+			if d.field(&s, 6, "request") {
+				m.Request = new(ProviderRequest)
+				m.Request.decodeJSON(d)
+			}
+		case "response":
+			if d.field(&s, 7, "response") {
+				m.Response = new(HTTPResponse)
+				m.Response.decodeJSON(d)
+			}
+		case "stream":
+			if d.field(&s, 8, "stream") {
+				m.Stream = new(StreamRequest)
+				m.Stream.decodeJSON(d)
+			}
+		case "models":
+			if d.field(&s, 9, "models") {
+				m.Models = new(ModelsRequest)
+				m.Models.decodeJSON(d)
+			}
+		case "health":
+			if d.field(&s, 10, "health") {
+				m.Health = new(HealthRequest)
+				m.Health.decodeJSON(d)
+			}
+		case "auth":
+			if d.field(&s, 11, "auth") {
+				m.Auth = new(AuthRequest)
+				m.Auth.decodeJSON(d)
+			}
+		case "step":
+			if d.field(&s, 12, "step") {
+				m.Step = new(StepRequest)
+				m.Step.decodeJSON(d)
+			}
+		case "revision":
+			if d.field(&s, 13, "revision") {
+				m.Revision = uint32(d.uint(32))
+			}
 		default:
 			d.unknown()
 		}
 	}
-	d.one(s.set&0x3c, "body")
+	d.one(s.set&0x1ffc, "body")
+	d.need(s.set&0x1ffc != 0, "body")
 }
 
 // AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
@@ -745,6 +818,34 @@ func (m *Response) AppendJSON(dst []byte) []byte {
 	if m.Verdict != nil {
 		dst = append(appendComma(dst, start), "\"verdict\":"...)
 		dst = m.Verdict.AppendJSON(dst)
+	}
+	if m.HTTPRequest != nil {
+		dst = append(appendComma(dst, start), "\"httpRequest\":"...)
+		dst = m.HTTPRequest.AppendJSON(dst)
+	}
+	if m.Result != nil {
+		dst = append(appendComma(dst, start), "\"result\":"...)
+		dst = m.Result.AppendJSON(dst)
+	}
+	if m.Stream != nil {
+		dst = append(appendComma(dst, start), "\"stream\":"...)
+		dst = m.Stream.AppendJSON(dst)
+	}
+	if m.Models != nil {
+		dst = append(appendComma(dst, start), "\"models\":"...)
+		dst = m.Models.AppendJSON(dst)
+	}
+	if m.Health != nil {
+		dst = append(appendComma(dst, start), "\"health\":"...)
+		dst = m.Health.AppendJSON(dst)
+	}
+	if m.Auth != nil {
+		dst = append(appendComma(dst, start), "\"auth\":"...)
+		dst = m.Auth.AppendJSON(dst)
+	}
+	if m.Step != nil {
+		dst = append(appendComma(dst, start), "\"step\":"...)
+		dst = m.Step.AppendJSON(dst)
 	}
 	return append(dst, '}')
 }
@@ -783,11 +884,47 @@ func (m *Response) decodeJSON(d *jsonDecoder) {
 				m.Verdict = new(Verdict)
 				m.Verdict.decodeJSON(d)
 			}
+		case "httpRequest", "http_request":
+			if d.field(&s, 4, "httpRequest") {
+				m.HTTPRequest = new(HTTPRequest)
+				m.HTTPRequest.decodeJSON(d)
+			}
+		case "result":
+			if d.field(&s, 5, "result") {
+				m.Result = new(Result)
+				m.Result.decodeJSON(d)
+			}
+		case "stream":
+			if d.field(&s, 6, "stream") {
+				m.Stream = new(StreamAnswer)
+				m.Stream.decodeJSON(d)
+			}
+		case "models":
+			if d.field(&s, 7, "models") {
+				m.Models = new(ModelsAnswer)
+				m.Models.decodeJSON(d)
+			}
+		case "health":
+			if d.field(&s, 8, "health") {
+				m.Health = new(HealthAnswer)
+				m.Health.decodeJSON(d)
+			}
+		case "auth":
+			if d.field(&s, 9, "auth") {
+				m.Auth = new(AuthStep)
+				m.Auth.decodeJSON(d)
+			}
+		case "step":
+			if d.field(&s, 10, "step") {
+				m.Step = new(StepAnswer)
+				m.Step.decodeJSON(d)
+			}
 		default:
 			d.unknown()
 		}
 	}
-	d.one(s.set&0xe, "body")
+	d.one(s.set&0x7ff, "body")
+	d.need(s.set&0x7ff != 0, "body")
 }
 
 // AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
@@ -1036,6 +1173,54 @@ func (m *Manifest) AppendJSON(dst []byte) []byte {
 		dst = append(appendComma(dst, start), "\"excerpts\":"...)
 		dst = appendJSONBool(dst, m.Excerpts)
 	}
+	if len(m.Credentials) > 0 {
+		dst = append(appendComma(dst, start), "\"credentials\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.Credentials {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = v.AppendJSON(dst)
+		}
+		dst = append(dst, ']')
+	}
+	if len(m.Endpoints) > 0 {
+		dst = append(appendComma(dst, start), "\"endpoints\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.Endpoints {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = v.AppendJSON(dst)
+		}
+		dst = append(dst, ']')
+	}
+	if len(m.Derived) > 0 {
+		dst = append(appendComma(dst, start), "\"derived\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.Derived {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = v.AppendJSON(dst)
+		}
+		dst = append(dst, ']')
+	}
+	if len(m.Actions) > 0 {
+		dst = append(appendComma(dst, start), "\"actions\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.Actions {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = strconv.AppendInt(dst, int64(v), 10)
+		}
+		dst = append(dst, ']')
+	}
+	if m.Revision != 0 {
+		dst = append(appendComma(dst, start), "\"revision\":"...)
+		dst = strconv.AppendUint(dst, uint64(m.Revision), 10)
+	}
 	if len(m.Digests) > 0 {
 		dst = append(appendComma(dst, start), "\"digests\":"...)
 		dst = append(dst, '[')
@@ -1137,8 +1322,42 @@ func (m *Manifest) decodeJSON(d *jsonDecoder) {
 			if d.field(&s, 12, "excerpts") {
 				m.Excerpts = d.bool()
 			}
+		case "credentials":
+			if d.field(&s, 13, "credentials") {
+				for i := 0; d.list(i); i++ {
+					v := new(CredentialSpec)
+					v.decodeJSON(d)
+					m.Credentials = append(m.Credentials, v)
+				}
+			}
+		case "endpoints":
+			if d.field(&s, 14, "endpoints") {
+				for i := 0; d.list(i); i++ {
+					v := new(Endpoint)
+					v.decodeJSON(d)
+					m.Endpoints = append(m.Endpoints, v)
+				}
+			}
+		case "derived":
+			if d.field(&s, 15, "derived") {
+				for i := 0; d.list(i); i++ {
+					v := new(Derived)
+					v.decodeJSON(d)
+					m.Derived = append(m.Derived, v)
+				}
+			}
+		case "actions":
+			if d.field(&s, 16, "actions") {
+				for i := 0; d.list(i); i++ {
+					m.Actions = append(m.Actions, listed(d, jsonEnum(d, "ACTION_KIND_", ParseActionKind)))
+				}
+			}
+		case "revision":
+			if d.field(&s, 17, "revision") {
+				m.Revision = uint32(d.uint(32))
+			}
 		case "digests":
-			if d.field(&s, 13, "digests") {
+			if d.field(&s, 18, "digests") {
 				for i := 0; d.list(i); i++ {
 					v := new(Digest)
 					v.decodeJSON(d)
@@ -1146,11 +1365,11 @@ func (m *Manifest) decodeJSON(d *jsonDecoder) {
 				}
 			}
 		case "signature":
-			if d.field(&s, 14, "signature") {
+			if d.field(&s, 19, "signature") {
 				m.Signature = d.bytes()
 			}
 		case "grants":
-			if d.field(&s, 15, "grants") {
+			if d.field(&s, 20, "grants") {
 				for i := 0; d.list(i); i++ {
 					v := new(Grant)
 					v.decodeJSON(d)
@@ -1455,4 +1674,5256 @@ func (m *Grant) decodeJSON(d *jsonDecoder) {
 	}
 	d.need(len(m.Type) > 0, "type")
 	d.need(len(m.Value) > 0, "value")
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *Completion) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if len(m.Model) > 0 {
+		dst = append(appendComma(dst, start), "\"model\":"...)
+		dst = appendJSONString(dst, m.Model)
+	}
+	if len(m.Messages) > 0 {
+		dst = append(appendComma(dst, start), "\"messages\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.Messages {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = v.AppendJSON(dst)
+		}
+		dst = append(dst, ']')
+	}
+	if len(m.Tools) > 0 {
+		dst = append(appendComma(dst, start), "\"tools\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.Tools {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = v.AppendJSON(dst)
+		}
+		dst = append(dst, ']')
+	}
+	if m.ToolChoice != nil {
+		dst = append(appendComma(dst, start), "\"toolChoice\":"...)
+		dst = m.ToolChoice.AppendJSON(dst)
+	}
+	if m.Format != nil {
+		dst = append(appendComma(dst, start), "\"format\":"...)
+		dst = m.Format.AppendJSON(dst)
+	}
+	if m.Reasoning != nil {
+		dst = append(appendComma(dst, start), "\"reasoning\":"...)
+		dst = m.Reasoning.AppendJSON(dst)
+	}
+	if m.MaxOutputTokens != 0 {
+		dst = append(appendComma(dst, start), "\"maxOutputTokens\":"...)
+		dst = strconv.AppendUint(dst, uint64(m.MaxOutputTokens), 10)
+	}
+	if m.Temperature != nil {
+		dst = append(appendComma(dst, start), "\"temperature\":"...)
+		dst = appendJSONFloat(dst, *m.Temperature, 64)
+	}
+	if m.TopP != nil {
+		dst = append(appendComma(dst, start), "\"topP\":"...)
+		dst = appendJSONFloat(dst, *m.TopP, 64)
+	}
+	if m.TopK != nil {
+		dst = append(appendComma(dst, start), "\"topK\":"...)
+		dst = strconv.AppendUint(dst, uint64(*m.TopK), 10)
+	}
+	if m.Seed != nil {
+		dst = append(appendComma(dst, start), "\"seed\":"...)
+		dst = appendJSONInt64(dst, *m.Seed)
+	}
+	if m.PresencePenalty != nil {
+		dst = append(appendComma(dst, start), "\"presencePenalty\":"...)
+		dst = appendJSONFloat(dst, *m.PresencePenalty, 64)
+	}
+	if m.FrequencyPenalty != nil {
+		dst = append(appendComma(dst, start), "\"frequencyPenalty\":"...)
+		dst = appendJSONFloat(dst, *m.FrequencyPenalty, 64)
+	}
+	if len(m.Stop) > 0 {
+		dst = append(appendComma(dst, start), "\"stop\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.Stop {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendJSONBytes(dst, v)
+		}
+		dst = append(dst, ']')
+	}
+	if m.Choices != 0 {
+		dst = append(appendComma(dst, start), "\"choices\":"...)
+		dst = strconv.AppendUint(dst, uint64(m.Choices), 10)
+	}
+	if m.Stream {
+		dst = append(appendComma(dst, start), "\"stream\":"...)
+		dst = appendJSONBool(dst, m.Stream)
+	}
+	if m.NoStore {
+		dst = append(appendComma(dst, start), "\"noStore\":"...)
+		dst = appendJSONBool(dst, m.NoStore)
+	}
+	if len(m.CacheKey) > 0 {
+		dst = append(appendComma(dst, start), "\"cacheKey\":"...)
+		dst = appendJSONString(dst, m.CacheKey)
+	}
+	if len(m.User) > 0 {
+		dst = append(appendComma(dst, start), "\"user\":"...)
+		dst = appendJSONString(dst, m.User)
+	}
+	if len(m.ServiceTier) > 0 {
+		dst = append(appendComma(dst, start), "\"serviceTier\":"...)
+		dst = appendJSONString(dst, m.ServiceTier)
+	}
+	if len(m.Extra) > 0 {
+		dst = append(appendComma(dst, start), "\"extra\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.Extra {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = v.AppendJSON(dst)
+		}
+		dst = append(dst, ']')
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *Completion) UnmarshalJSON(b []byte) error {
+	*m = Completion{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *Completion) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "model":
+			if d.field(&s, 0, "model") {
+				m.Model = d.str()
+			}
+		case "messages":
+			if d.field(&s, 1, "messages") {
+				for i := 0; d.list(i); i++ {
+					v := new(Message)
+					v.decodeJSON(d)
+					m.Messages = append(m.Messages, v)
+				}
+			}
+		case "tools":
+			if d.field(&s, 2, "tools") {
+				for i := 0; d.list(i); i++ {
+					v := new(Tool)
+					v.decodeJSON(d)
+					m.Tools = append(m.Tools, v)
+				}
+			}
+		case "toolChoice", "tool_choice":
+			if d.field(&s, 3, "toolChoice") {
+				m.ToolChoice = new(ToolChoice)
+				m.ToolChoice.decodeJSON(d)
+			}
+		case "format":
+			if d.field(&s, 4, "format") {
+				m.Format = new(OutputFormat)
+				m.Format.decodeJSON(d)
+			}
+		case "reasoning":
+			if d.field(&s, 5, "reasoning") {
+				m.Reasoning = new(Reasoning)
+				m.Reasoning.decodeJSON(d)
+			}
+		case "maxOutputTokens", "max_output_tokens":
+			if d.field(&s, 6, "maxOutputTokens") {
+				m.MaxOutputTokens = uint32(d.uint(32))
+			}
+		case "temperature":
+			if d.field(&s, 7, "temperature") {
+				m.Temperature = new(d.float(64))
+			}
+		case "topP", "top_p":
+			if d.field(&s, 8, "topP") {
+				m.TopP = new(d.float(64))
+			}
+		case "topK", "top_k":
+			if d.field(&s, 9, "topK") {
+				m.TopK = new(uint32(d.uint(32)))
+			}
+		case "seed":
+			if d.field(&s, 10, "seed") {
+				m.Seed = new(d.int(64))
+			}
+		case "presencePenalty", "presence_penalty":
+			if d.field(&s, 11, "presencePenalty") {
+				m.PresencePenalty = new(d.float(64))
+			}
+		case "frequencyPenalty", "frequency_penalty":
+			if d.field(&s, 12, "frequencyPenalty") {
+				m.FrequencyPenalty = new(d.float(64))
+			}
+		case "stop":
+			if d.field(&s, 13, "stop") {
+				for i := 0; d.list(i); i++ {
+					m.Stop = append(m.Stop, d.bytes())
+				}
+			}
+		case "choices":
+			if d.field(&s, 14, "choices") {
+				m.Choices = uint32(d.uint(32))
+			}
+		case "stream":
+			if d.field(&s, 15, "stream") {
+				m.Stream = d.bool()
+			}
+		case "noStore", "no_store":
+			if d.field(&s, 16, "noStore") {
+				m.NoStore = d.bool()
+			}
+		case "cacheKey", "cache_key":
+			if d.field(&s, 17, "cacheKey") {
+				m.CacheKey = d.str()
+			}
+		case "user":
+			if d.field(&s, 18, "user") {
+				m.User = d.str()
+			}
+		case "serviceTier", "service_tier":
+			if d.field(&s, 19, "serviceTier") {
+				m.ServiceTier = d.str()
+			}
+		case "extra":
+			if d.field(&s, 20, "extra") {
+				for i := 0; d.list(i); i++ {
+					v := new(Extra)
+					v.decodeJSON(d)
+					m.Extra = append(m.Extra, v)
+				}
+			}
+		default:
+			d.unknown()
+		}
+	}
+	d.need(len(m.Model) > 0, "model")
+	d.need(len(m.Messages) > 0, "messages")
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *Message) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	_ = start
+	dst = append(appendComma(dst, start), "\"role\":"...)
+	dst = strconv.AppendInt(dst, int64(m.Role), 10)
+	if len(m.Parts) > 0 {
+		dst = append(appendComma(dst, start), "\"parts\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.Parts {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = v.AppendJSON(dst)
+		}
+		dst = append(dst, ']')
+	}
+	if len(m.Name) > 0 {
+		dst = append(appendComma(dst, start), "\"name\":"...)
+		dst = appendJSONString(dst, m.Name)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *Message) UnmarshalJSON(b []byte) error {
+	*m = Message{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *Message) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "role":
+			if d.field(&s, 0, "role") {
+				m.Role = jsonEnum(d, "ROLE_", ParseRole)
+			}
+		case "parts":
+			if d.field(&s, 1, "parts") {
+				for i := 0; d.list(i); i++ {
+					v := new(Part)
+					v.decodeJSON(d)
+					m.Parts = append(m.Parts, v)
+				}
+			}
+		case "name":
+			if d.field(&s, 2, "name") {
+				m.Name = d.str()
+			}
+		default:
+			d.unknown()
+		}
+	}
+	d.need(m.Role != 0, "role")
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *Part) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if m.Text != nil {
+		dst = append(appendComma(dst, start), "\"text\":"...)
+		dst = m.Text.AppendJSON(dst)
+	}
+	if m.Blob != nil {
+		dst = append(appendComma(dst, start), "\"blob\":"...)
+		dst = m.Blob.AppendJSON(dst)
+	}
+	if m.ToolCall != nil {
+		dst = append(appendComma(dst, start), "\"toolCall\":"...)
+		dst = m.ToolCall.AppendJSON(dst)
+	}
+	if m.ToolResult != nil {
+		dst = append(appendComma(dst, start), "\"toolResult\":"...)
+		dst = m.ToolResult.AppendJSON(dst)
+	}
+	if m.Thought != nil {
+		dst = append(appendComma(dst, start), "\"thought\":"...)
+		dst = m.Thought.AppendJSON(dst)
+	}
+	if m.Refusal != nil {
+		dst = append(appendComma(dst, start), "\"refusal\":"...)
+		dst = m.Refusal.AppendJSON(dst)
+	}
+	if m.VendorState != nil {
+		dst = append(appendComma(dst, start), "\"vendorState\":"...)
+		dst = m.VendorState.AppendJSON(dst)
+	}
+	if m.CachePoint {
+		dst = append(appendComma(dst, start), "\"cachePoint\":"...)
+		dst = appendJSONBool(dst, m.CachePoint)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *Part) UnmarshalJSON(b []byte) error {
+	*m = Part{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *Part) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "text":
+			if d.field(&s, 0, "text") {
+				m.Text = new(Text)
+				m.Text.decodeJSON(d)
+			}
+		case "blob":
+			if d.field(&s, 1, "blob") {
+				m.Blob = new(Blob)
+				m.Blob.decodeJSON(d)
+			}
+		case "toolCall", "tool_call":
+			if d.field(&s, 2, "toolCall") {
+				m.ToolCall = new(ToolCall)
+				m.ToolCall.decodeJSON(d)
+			}
+		case "toolResult", "tool_result":
+			if d.field(&s, 3, "toolResult") {
+				m.ToolResult = new(ToolResult)
+				m.ToolResult.decodeJSON(d)
+			}
+		case "thought":
+			if d.field(&s, 4, "thought") {
+				m.Thought = new(Thought)
+				m.Thought.decodeJSON(d)
+			}
+		case "refusal":
+			if d.field(&s, 5, "refusal") {
+				m.Refusal = new(Text)
+				m.Refusal.decodeJSON(d)
+			}
+		case "vendorState", "vendor_state":
+			if d.field(&s, 6, "vendorState") {
+				m.VendorState = new(VendorState)
+				m.VendorState.decodeJSON(d)
+			}
+		case "cachePoint", "cache_point":
+			if d.field(&s, 7, "cachePoint") {
+				m.CachePoint = d.bool()
+			}
+		default:
+			d.unknown()
+		}
+	}
+	d.one(s.set&0x3f, "content")
+	d.need(s.set&0x3f != 0, "content")
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *VendorState) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if len(m.Vendor) > 0 {
+		dst = append(appendComma(dst, start), "\"vendor\":"...)
+		dst = appendJSONString(dst, m.Vendor)
+	}
+	if len(m.Data) > 0 {
+		dst = append(appendComma(dst, start), "\"data\":"...)
+		dst = appendJSONBytes(dst, m.Data)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *VendorState) UnmarshalJSON(b []byte) error {
+	*m = VendorState{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *VendorState) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "vendor":
+			if d.field(&s, 0, "vendor") {
+				m.Vendor = d.str()
+			}
+		case "data":
+			if d.field(&s, 1, "data") {
+				m.Data = d.bytes()
+			}
+		default:
+			d.unknown()
+		}
+	}
+	d.need(len(m.Vendor) > 0, "vendor")
+	d.need(len(m.Data) > 0, "data")
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *Text) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	_ = start
+	if len(m.Text) > 0 {
+		dst = append(appendComma(dst, start), "\"text\":"...)
+		dst = appendJSONBytes(dst, m.Text)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *Text) UnmarshalJSON(b []byte) error {
+	*m = Text{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *Text) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "text":
+			if d.field(&s, 0, "text") {
+				m.Text = d.bytes()
+			}
+		default:
+			d.unknown()
+		}
+	}
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *Blob) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if len(m.MediaType) > 0 {
+		dst = append(appendComma(dst, start), "\"mediaType\":"...)
+		dst = appendJSONString(dst, m.MediaType)
+	}
+	if len(m.Data) > 0 {
+		dst = append(appendComma(dst, start), "\"data\":"...)
+		dst = appendJSONBytes(dst, m.Data)
+	}
+	if len(m.URL) > 0 {
+		dst = append(appendComma(dst, start), "\"url\":"...)
+		dst = appendJSONBytes(dst, m.URL)
+	}
+	if len(m.Name) > 0 {
+		dst = append(appendComma(dst, start), "\"name\":"...)
+		dst = appendJSONBytes(dst, m.Name)
+	}
+	if len(m.Detail) > 0 {
+		dst = append(appendComma(dst, start), "\"detail\":"...)
+		dst = appendJSONString(dst, m.Detail)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *Blob) UnmarshalJSON(b []byte) error {
+	*m = Blob{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *Blob) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "mediaType", "media_type":
+			if d.field(&s, 0, "mediaType") {
+				m.MediaType = d.str()
+			}
+		case "data":
+			if d.field(&s, 1, "data") {
+				m.Data = d.bytes()
+			}
+		case "url":
+			if d.field(&s, 2, "url") {
+				m.URL = d.bytes()
+			}
+		case "name":
+			if d.field(&s, 3, "name") {
+				m.Name = d.bytes()
+			}
+		case "detail":
+			if d.field(&s, 4, "detail") {
+				m.Detail = d.str()
+			}
+		default:
+			d.unknown()
+		}
+	}
+	d.need(len(m.MediaType) > 0, "mediaType")
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *Thought) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if len(m.Text) > 0 {
+		dst = append(appendComma(dst, start), "\"text\":"...)
+		dst = appendJSONBytes(dst, m.Text)
+	}
+	if m.Summary {
+		dst = append(appendComma(dst, start), "\"summary\":"...)
+		dst = appendJSONBool(dst, m.Summary)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *Thought) UnmarshalJSON(b []byte) error {
+	*m = Thought{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *Thought) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "text":
+			if d.field(&s, 0, "text") {
+				m.Text = d.bytes()
+			}
+		case "summary":
+			if d.field(&s, 1, "summary") {
+				m.Summary = d.bool()
+			}
+		default:
+			d.unknown()
+		}
+	}
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *ToolCall) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if len(m.ID) > 0 {
+		dst = append(appendComma(dst, start), "\"id\":"...)
+		dst = appendJSONString(dst, m.ID)
+	}
+	if len(m.Name) > 0 {
+		dst = append(appendComma(dst, start), "\"name\":"...)
+		dst = appendJSONString(dst, m.Name)
+	}
+	if len(m.Arguments) > 0 {
+		dst = append(appendComma(dst, start), "\"arguments\":"...)
+		dst = appendJSONBytes(dst, m.Arguments)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *ToolCall) UnmarshalJSON(b []byte) error {
+	*m = ToolCall{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *ToolCall) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "id":
+			if d.field(&s, 0, "id") {
+				m.ID = d.str()
+			}
+		case "name":
+			if d.field(&s, 1, "name") {
+				m.Name = d.str()
+			}
+		case "arguments":
+			if d.field(&s, 2, "arguments") {
+				m.Arguments = d.bytes()
+			}
+		default:
+			d.unknown()
+		}
+	}
+	d.need(len(m.ID) > 0, "id")
+	d.need(len(m.Name) > 0, "name")
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *ToolResult) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if len(m.ID) > 0 {
+		dst = append(appendComma(dst, start), "\"id\":"...)
+		dst = appendJSONString(dst, m.ID)
+	}
+	if len(m.Name) > 0 {
+		dst = append(appendComma(dst, start), "\"name\":"...)
+		dst = appendJSONString(dst, m.Name)
+	}
+	if len(m.Parts) > 0 {
+		dst = append(appendComma(dst, start), "\"parts\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.Parts {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = v.AppendJSON(dst)
+		}
+		dst = append(dst, ']')
+	}
+	if m.Failed {
+		dst = append(appendComma(dst, start), "\"failed\":"...)
+		dst = appendJSONBool(dst, m.Failed)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *ToolResult) UnmarshalJSON(b []byte) error {
+	*m = ToolResult{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *ToolResult) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "id":
+			if d.field(&s, 0, "id") {
+				m.ID = d.str()
+			}
+		case "name":
+			if d.field(&s, 1, "name") {
+				m.Name = d.str()
+			}
+		case "parts":
+			if d.field(&s, 2, "parts") {
+				for i := 0; d.list(i); i++ {
+					v := new(ResultPart)
+					v.decodeJSON(d)
+					m.Parts = append(m.Parts, v)
+				}
+			}
+		case "failed":
+			if d.field(&s, 3, "failed") {
+				m.Failed = d.bool()
+			}
+		default:
+			d.unknown()
+		}
+	}
+	d.need(len(m.ID) > 0, "id")
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *ResultPart) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if m.Text != nil {
+		dst = append(appendComma(dst, start), "\"text\":"...)
+		dst = m.Text.AppendJSON(dst)
+	}
+	if m.Blob != nil {
+		dst = append(appendComma(dst, start), "\"blob\":"...)
+		dst = m.Blob.AppendJSON(dst)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *ResultPart) UnmarshalJSON(b []byte) error {
+	*m = ResultPart{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *ResultPart) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "text":
+			if d.field(&s, 0, "text") {
+				m.Text = new(Text)
+				m.Text.decodeJSON(d)
+			}
+		case "blob":
+			if d.field(&s, 1, "blob") {
+				m.Blob = new(Blob)
+				m.Blob.decodeJSON(d)
+			}
+		default:
+			d.unknown()
+		}
+	}
+	d.one(s.set&0x3, "content")
+	d.need(s.set&0x3 != 0, "content")
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *Tool) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if len(m.Name) > 0 {
+		dst = append(appendComma(dst, start), "\"name\":"...)
+		dst = appendJSONString(dst, m.Name)
+	}
+	if len(m.Description) > 0 {
+		dst = append(appendComma(dst, start), "\"description\":"...)
+		dst = appendJSONBytes(dst, m.Description)
+	}
+	if len(m.Parameters) > 0 {
+		dst = append(appendComma(dst, start), "\"parameters\":"...)
+		dst = appendJSONBytes(dst, m.Parameters)
+	}
+	if m.Strict {
+		dst = append(appendComma(dst, start), "\"strict\":"...)
+		dst = appendJSONBool(dst, m.Strict)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *Tool) UnmarshalJSON(b []byte) error {
+	*m = Tool{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *Tool) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "name":
+			if d.field(&s, 0, "name") {
+				m.Name = d.str()
+			}
+		case "description":
+			if d.field(&s, 1, "description") {
+				m.Description = d.bytes()
+			}
+		case "parameters":
+			if d.field(&s, 2, "parameters") {
+				m.Parameters = d.bytes()
+			}
+		case "strict":
+			if d.field(&s, 3, "strict") {
+				m.Strict = d.bool()
+			}
+		default:
+			d.unknown()
+		}
+	}
+	d.need(len(m.Name) > 0, "name")
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *ToolChoice) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if m.Mode != 0 {
+		dst = append(appendComma(dst, start), "\"mode\":"...)
+		dst = strconv.AppendInt(dst, int64(m.Mode), 10)
+	}
+	if len(m.Names) > 0 {
+		dst = append(appendComma(dst, start), "\"names\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.Names {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendJSONString(dst, v)
+		}
+		dst = append(dst, ']')
+	}
+	if m.Parallel != nil {
+		dst = append(appendComma(dst, start), "\"parallel\":"...)
+		dst = appendJSONBool(dst, *m.Parallel)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *ToolChoice) UnmarshalJSON(b []byte) error {
+	*m = ToolChoice{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *ToolChoice) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "mode":
+			if d.field(&s, 0, "mode") {
+				m.Mode = jsonEnum(d, "TOOL_MODE_", ParseToolMode)
+			}
+		case "names":
+			if d.field(&s, 1, "names") {
+				for i := 0; d.list(i); i++ {
+					m.Names = append(m.Names, d.str())
+				}
+			}
+		case "parallel":
+			if d.field(&s, 2, "parallel") {
+				m.Parallel = new(d.bool())
+			}
+		default:
+			d.unknown()
+		}
+	}
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *OutputFormat) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	_ = start
+	dst = append(appendComma(dst, start), "\"kind\":"...)
+	dst = strconv.AppendInt(dst, int64(m.Kind), 10)
+	if len(m.Name) > 0 {
+		dst = append(appendComma(dst, start), "\"name\":"...)
+		dst = appendJSONString(dst, m.Name)
+	}
+	if len(m.Description) > 0 {
+		dst = append(appendComma(dst, start), "\"description\":"...)
+		dst = appendJSONBytes(dst, m.Description)
+	}
+	if len(m.Schema) > 0 {
+		dst = append(appendComma(dst, start), "\"schema\":"...)
+		dst = appendJSONBytes(dst, m.Schema)
+	}
+	if m.Strict {
+		dst = append(appendComma(dst, start), "\"strict\":"...)
+		dst = appendJSONBool(dst, m.Strict)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *OutputFormat) UnmarshalJSON(b []byte) error {
+	*m = OutputFormat{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *OutputFormat) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "kind":
+			if d.field(&s, 0, "kind") {
+				m.Kind = jsonEnum(d, "OUTPUT_KIND_", ParseOutputKind)
+			}
+		case "name":
+			if d.field(&s, 1, "name") {
+				m.Name = d.str()
+			}
+		case "description":
+			if d.field(&s, 2, "description") {
+				m.Description = d.bytes()
+			}
+		case "schema":
+			if d.field(&s, 3, "schema") {
+				m.Schema = d.bytes()
+			}
+		case "strict":
+			if d.field(&s, 4, "strict") {
+				m.Strict = d.bool()
+			}
+		default:
+			d.unknown()
+		}
+	}
+	d.need(m.Kind != 0, "kind")
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *Reasoning) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if m.Effort != 0 {
+		dst = append(appendComma(dst, start), "\"effort\":"...)
+		dst = strconv.AppendInt(dst, int64(m.Effort), 10)
+	}
+	if m.MaxTokens != 0 {
+		dst = append(appendComma(dst, start), "\"maxTokens\":"...)
+		dst = strconv.AppendUint(dst, uint64(m.MaxTokens), 10)
+	}
+	if m.Visible {
+		dst = append(appendComma(dst, start), "\"visible\":"...)
+		dst = appendJSONBool(dst, m.Visible)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *Reasoning) UnmarshalJSON(b []byte) error {
+	*m = Reasoning{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *Reasoning) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "effort":
+			if d.field(&s, 0, "effort") {
+				m.Effort = jsonEnum(d, "EFFORT_", ParseEffort)
+			}
+		case "maxTokens", "max_tokens":
+			if d.field(&s, 1, "maxTokens") {
+				m.MaxTokens = uint32(d.uint(32))
+			}
+		case "visible":
+			if d.field(&s, 2, "visible") {
+				m.Visible = d.bool()
+			}
+		default:
+			d.unknown()
+		}
+	}
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *Extra) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if len(m.Name) > 0 {
+		dst = append(appendComma(dst, start), "\"name\":"...)
+		dst = appendJSONString(dst, m.Name)
+	}
+	if len(m.JSON) > 0 {
+		dst = append(appendComma(dst, start), "\"json\":"...)
+		dst = appendJSONBytes(dst, m.JSON)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *Extra) UnmarshalJSON(b []byte) error {
+	*m = Extra{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *Extra) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "name":
+			if d.field(&s, 0, "name") {
+				m.Name = d.str()
+			}
+		case "json":
+			if d.field(&s, 1, "json") {
+				m.JSON = d.bytes()
+			}
+		default:
+			d.unknown()
+		}
+	}
+	d.need(len(m.Name) > 0, "name")
+	d.need(len(m.JSON) > 0, "json")
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *Embedding) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if len(m.Model) > 0 {
+		dst = append(appendComma(dst, start), "\"model\":"...)
+		dst = appendJSONString(dst, m.Model)
+	}
+	if len(m.Inputs) > 0 {
+		dst = append(appendComma(dst, start), "\"inputs\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.Inputs {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendJSONBytes(dst, v)
+		}
+		dst = append(dst, ']')
+	}
+	if m.Dimensions != 0 {
+		dst = append(appendComma(dst, start), "\"dimensions\":"...)
+		dst = strconv.AppendUint(dst, uint64(m.Dimensions), 10)
+	}
+	if len(m.User) > 0 {
+		dst = append(appendComma(dst, start), "\"user\":"...)
+		dst = appendJSONString(dst, m.User)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *Embedding) UnmarshalJSON(b []byte) error {
+	*m = Embedding{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *Embedding) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "model":
+			if d.field(&s, 0, "model") {
+				m.Model = d.str()
+			}
+		case "inputs":
+			if d.field(&s, 1, "inputs") {
+				for i := 0; d.list(i); i++ {
+					m.Inputs = append(m.Inputs, d.bytes())
+				}
+			}
+		case "dimensions":
+			if d.field(&s, 2, "dimensions") {
+				m.Dimensions = uint32(d.uint(32))
+			}
+		case "user":
+			if d.field(&s, 3, "user") {
+				m.User = d.str()
+			}
+		default:
+			d.unknown()
+		}
+	}
+	d.need(len(m.Model) > 0, "model")
+	d.need(len(m.Inputs) > 0, "inputs")
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *ProviderRequest) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if m.Completion != nil {
+		dst = append(appendComma(dst, start), "\"completion\":"...)
+		dst = m.Completion.AppendJSON(dst)
+	}
+	if m.Embedding != nil {
+		dst = append(appendComma(dst, start), "\"embedding\":"...)
+		dst = m.Embedding.AppendJSON(dst)
+	}
+	if len(m.Values) > 0 {
+		dst = append(appendComma(dst, start), "\"values\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.Values {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = v.AppendJSON(dst)
+		}
+		dst = append(dst, ']')
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *ProviderRequest) UnmarshalJSON(b []byte) error {
+	*m = ProviderRequest{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *ProviderRequest) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "completion":
+			if d.field(&s, 0, "completion") {
+				m.Completion = new(Completion)
+				m.Completion.decodeJSON(d)
+			}
+		case "embedding":
+			if d.field(&s, 1, "embedding") {
+				m.Embedding = new(Embedding)
+				m.Embedding.decodeJSON(d)
+			}
+		case "values":
+			if d.field(&s, 2, "values") {
+				for i := 0; d.list(i); i++ {
+					v := new(DerivedValue)
+					v.decodeJSON(d)
+					m.Values = append(m.Values, v)
+				}
+			}
+		default:
+			d.unknown()
+		}
+	}
+	d.one(s.set&0x3, "body")
+	d.need(s.set&0x3 != 0, "body")
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *HTTPRequest) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	_ = start
+	dst = append(appendComma(dst, start), "\"method\":"...)
+	dst = strconv.AppendInt(dst, int64(m.Method), 10)
+	if len(m.Endpoint) > 0 {
+		dst = append(appendComma(dst, start), "\"endpoint\":"...)
+		dst = appendJSONString(dst, m.Endpoint)
+	}
+	if len(m.Path) > 0 {
+		dst = append(appendComma(dst, start), "\"path\":"...)
+		dst = appendJSONString(dst, m.Path)
+	}
+	if len(m.Query) > 0 {
+		dst = append(appendComma(dst, start), "\"query\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.Query {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = v.AppendJSON(dst)
+		}
+		dst = append(dst, ']')
+	}
+	if len(m.Headers) > 0 {
+		dst = append(appendComma(dst, start), "\"headers\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.Headers {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = v.AppendJSON(dst)
+		}
+		dst = append(dst, ']')
+	}
+	if len(m.Body) > 0 {
+		dst = append(appendComma(dst, start), "\"body\":"...)
+		dst = appendJSONBytes(dst, m.Body)
+	}
+	if m.Credential != nil {
+		dst = append(appendComma(dst, start), "\"credential\":"...)
+		dst = m.Credential.AppendJSON(dst)
+	}
+	if len(m.BodyCredentials) > 0 {
+		dst = append(appendComma(dst, start), "\"bodyCredentials\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.BodyCredentials {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = v.AppendJSON(dst)
+		}
+		dst = append(dst, ']')
+	}
+	if m.Stream {
+		dst = append(appendComma(dst, start), "\"stream\":"...)
+		dst = appendJSONBool(dst, m.Stream)
+	}
+	if len(m.State) > 0 {
+		dst = append(appendComma(dst, start), "\"state\":"...)
+		dst = appendJSONBytes(dst, m.State)
+	}
+	if len(m.Unexpressed) > 0 {
+		dst = append(appendComma(dst, start), "\"unexpressed\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.Unexpressed {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = v.AppendJSON(dst)
+		}
+		dst = append(dst, ']')
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *HTTPRequest) UnmarshalJSON(b []byte) error {
+	*m = HTTPRequest{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *HTTPRequest) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "method":
+			if d.field(&s, 0, "method") {
+				m.Method = jsonEnum(d, "HTTP_METHOD_", ParseHTTPMethod)
+			}
+		case "endpoint":
+			if d.field(&s, 1, "endpoint") {
+				m.Endpoint = d.str()
+			}
+		case "path":
+			if d.field(&s, 2, "path") {
+				m.Path = d.str()
+			}
+		case "query":
+			if d.field(&s, 3, "query") {
+				for i := 0; d.list(i); i++ {
+					v := new(Pair)
+					v.decodeJSON(d)
+					m.Query = append(m.Query, v)
+				}
+			}
+		case "headers":
+			if d.field(&s, 4, "headers") {
+				for i := 0; d.list(i); i++ {
+					v := new(Pair)
+					v.decodeJSON(d)
+					m.Headers = append(m.Headers, v)
+				}
+			}
+		case "body":
+			if d.field(&s, 5, "body") {
+				m.Body = d.bytes()
+			}
+		case "credential":
+			if d.field(&s, 6, "credential") {
+				m.Credential = new(Credential)
+				m.Credential.decodeJSON(d)
+			}
+		case "bodyCredentials", "body_credentials":
+			if d.field(&s, 7, "bodyCredentials") {
+				for i := 0; d.list(i); i++ {
+					v := new(Credential)
+					v.decodeJSON(d)
+					m.BodyCredentials = append(m.BodyCredentials, v)
+				}
+			}
+		case "stream":
+			if d.field(&s, 8, "stream") {
+				m.Stream = d.bool()
+			}
+		case "state":
+			if d.field(&s, 9, "state") {
+				m.State = d.bytes()
+			}
+		case "unexpressed":
+			if d.field(&s, 10, "unexpressed") {
+				for i := 0; d.list(i); i++ {
+					v := new(Unexpressed)
+					v.decodeJSON(d)
+					m.Unexpressed = append(m.Unexpressed, v)
+				}
+			}
+		default:
+			d.unknown()
+		}
+	}
+	d.need(m.Method != 0, "method")
+	d.need(len(m.Endpoint) > 0, "endpoint")
+	d.need(len(m.Path) > 0, "path")
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *Pair) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if len(m.Name) > 0 {
+		dst = append(appendComma(dst, start), "\"name\":"...)
+		dst = appendJSONString(dst, m.Name)
+	}
+	if len(m.Value) > 0 {
+		dst = append(appendComma(dst, start), "\"value\":"...)
+		dst = appendJSONBytes(dst, m.Value)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *Pair) UnmarshalJSON(b []byte) error {
+	*m = Pair{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *Pair) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "name":
+			if d.field(&s, 0, "name") {
+				m.Name = d.str()
+			}
+		case "value":
+			if d.field(&s, 1, "value") {
+				m.Value = d.bytes()
+			}
+		default:
+			d.unknown()
+		}
+	}
+	d.need(len(m.Name) > 0, "name")
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *Credential) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if len(m.Handle) > 0 {
+		dst = append(appendComma(dst, start), "\"handle\":"...)
+		dst = appendJSONString(dst, m.Handle)
+	}
+	dst = append(appendComma(dst, start), "\"placement\":"...)
+	dst = strconv.AppendInt(dst, int64(m.Placement), 10)
+	if len(m.Name) > 0 {
+		dst = append(appendComma(dst, start), "\"name\":"...)
+		dst = appendJSONString(dst, m.Name)
+	}
+	if len(m.Prefix) > 0 {
+		dst = append(appendComma(dst, start), "\"prefix\":"...)
+		dst = appendJSONString(dst, m.Prefix)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *Credential) UnmarshalJSON(b []byte) error {
+	*m = Credential{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *Credential) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "handle":
+			if d.field(&s, 0, "handle") {
+				m.Handle = d.str()
+			}
+		case "placement":
+			if d.field(&s, 1, "placement") {
+				m.Placement = jsonEnum(d, "PLACEMENT_", ParsePlacement)
+			}
+		case "name":
+			if d.field(&s, 2, "name") {
+				m.Name = d.str()
+			}
+		case "prefix":
+			if d.field(&s, 3, "prefix") {
+				m.Prefix = d.str()
+			}
+		default:
+			d.unknown()
+		}
+	}
+	d.need(len(m.Handle) > 0, "handle")
+	d.need(m.Placement != 0, "placement")
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *Unexpressed) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if len(m.Field) > 0 {
+		dst = append(appendComma(dst, start), "\"field\":"...)
+		dst = appendJSONString(dst, m.Field)
+	}
+	if m.Restrictive {
+		dst = append(appendComma(dst, start), "\"restrictive\":"...)
+		dst = appendJSONBool(dst, m.Restrictive)
+	}
+	if len(m.Reason) > 0 {
+		dst = append(appendComma(dst, start), "\"reason\":"...)
+		dst = appendJSONBytes(dst, m.Reason)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *Unexpressed) UnmarshalJSON(b []byte) error {
+	*m = Unexpressed{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *Unexpressed) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "field":
+			if d.field(&s, 0, "field") {
+				m.Field = d.str()
+			}
+		case "restrictive":
+			if d.field(&s, 1, "restrictive") {
+				m.Restrictive = d.bool()
+			}
+		case "reason":
+			if d.field(&s, 2, "reason") {
+				m.Reason = d.bytes()
+			}
+		default:
+			d.unknown()
+		}
+	}
+	d.need(len(m.Field) > 0, "field")
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *HTTPResponse) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	_ = start
+	dst = append(appendComma(dst, start), "\"status\":"...)
+	dst = strconv.AppendUint(dst, uint64(m.Status), 10)
+	if len(m.Headers) > 0 {
+		dst = append(appendComma(dst, start), "\"headers\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.Headers {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = v.AppendJSON(dst)
+		}
+		dst = append(dst, ']')
+	}
+	if len(m.Body) > 0 {
+		dst = append(appendComma(dst, start), "\"body\":"...)
+		dst = appendJSONBytes(dst, m.Body)
+	}
+	if len(m.State) > 0 {
+		dst = append(appendComma(dst, start), "\"state\":"...)
+		dst = appendJSONBytes(dst, m.State)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *HTTPResponse) UnmarshalJSON(b []byte) error {
+	*m = HTTPResponse{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *HTTPResponse) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "status":
+			if d.field(&s, 0, "status") {
+				m.Status = uint32(d.uint(32))
+			}
+		case "headers":
+			if d.field(&s, 1, "headers") {
+				for i := 0; d.list(i); i++ {
+					v := new(Pair)
+					v.decodeJSON(d)
+					m.Headers = append(m.Headers, v)
+				}
+			}
+		case "body":
+			if d.field(&s, 2, "body") {
+				m.Body = d.bytes()
+			}
+		case "state":
+			if d.field(&s, 3, "state") {
+				m.State = d.bytes()
+			}
+		default:
+			d.unknown()
+		}
+	}
+	d.need(s.set>>0&1 != 0, "status")
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *Result) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if m.Completion != nil {
+		dst = append(appendComma(dst, start), "\"completion\":"...)
+		dst = m.Completion.AppendJSON(dst)
+	}
+	if m.Embedding != nil {
+		dst = append(appendComma(dst, start), "\"embedding\":"...)
+		dst = m.Embedding.AppendJSON(dst)
+	}
+	if m.Error != nil {
+		dst = append(appendComma(dst, start), "\"error\":"...)
+		dst = m.Error.AppendJSON(dst)
+	}
+	if len(m.Rates) > 0 {
+		dst = append(appendComma(dst, start), "\"rates\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.Rates {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = v.AppendJSON(dst)
+		}
+		dst = append(dst, ']')
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *Result) UnmarshalJSON(b []byte) error {
+	*m = Result{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *Result) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "completion":
+			if d.field(&s, 0, "completion") {
+				m.Completion = new(CompletionResult)
+				m.Completion.decodeJSON(d)
+			}
+		case "embedding":
+			if d.field(&s, 1, "embedding") {
+				m.Embedding = new(EmbeddingResult)
+				m.Embedding.decodeJSON(d)
+			}
+		case "error":
+			if d.field(&s, 2, "error") {
+				m.Error = new(ProviderError)
+				m.Error.decodeJSON(d)
+			}
+		case "rates":
+			if d.field(&s, 3, "rates") {
+				for i := 0; d.list(i); i++ {
+					v := new(RateWindow)
+					v.decodeJSON(d)
+					m.Rates = append(m.Rates, v)
+				}
+			}
+		default:
+			d.unknown()
+		}
+	}
+	d.one(s.set&0x7, "outcome")
+	d.need(s.set&0x7 != 0, "outcome")
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *CompletionResult) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if len(m.ID) > 0 {
+		dst = append(appendComma(dst, start), "\"id\":"...)
+		dst = appendJSONString(dst, m.ID)
+	}
+	if len(m.Model) > 0 {
+		dst = append(appendComma(dst, start), "\"model\":"...)
+		dst = appendJSONString(dst, m.Model)
+	}
+	if len(m.Choices) > 0 {
+		dst = append(appendComma(dst, start), "\"choices\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.Choices {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = v.AppendJSON(dst)
+		}
+		dst = append(dst, ']')
+	}
+	if m.Usage != nil {
+		dst = append(appendComma(dst, start), "\"usage\":"...)
+		dst = m.Usage.AppendJSON(dst)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *CompletionResult) UnmarshalJSON(b []byte) error {
+	*m = CompletionResult{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *CompletionResult) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "id":
+			if d.field(&s, 0, "id") {
+				m.ID = d.str()
+			}
+		case "model":
+			if d.field(&s, 1, "model") {
+				m.Model = d.str()
+			}
+		case "choices":
+			if d.field(&s, 2, "choices") {
+				for i := 0; d.list(i); i++ {
+					v := new(Choice)
+					v.decodeJSON(d)
+					m.Choices = append(m.Choices, v)
+				}
+			}
+		case "usage":
+			if d.field(&s, 3, "usage") {
+				m.Usage = new(Usage)
+				m.Usage.decodeJSON(d)
+			}
+		default:
+			d.unknown()
+		}
+	}
+	d.need(len(m.Choices) > 0, "choices")
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *Choice) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if len(m.Parts) > 0 {
+		dst = append(appendComma(dst, start), "\"parts\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.Parts {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = v.AppendJSON(dst)
+		}
+		dst = append(dst, ']')
+	}
+	dst = append(appendComma(dst, start), "\"finish\":"...)
+	dst = strconv.AppendInt(dst, int64(m.Finish), 10)
+	if len(m.NativeFinish) > 0 {
+		dst = append(appendComma(dst, start), "\"nativeFinish\":"...)
+		dst = appendJSONString(dst, m.NativeFinish)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *Choice) UnmarshalJSON(b []byte) error {
+	*m = Choice{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *Choice) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "parts":
+			if d.field(&s, 0, "parts") {
+				for i := 0; d.list(i); i++ {
+					v := new(Part)
+					v.decodeJSON(d)
+					m.Parts = append(m.Parts, v)
+				}
+			}
+		case "finish":
+			if d.field(&s, 1, "finish") {
+				m.Finish = jsonEnum(d, "FINISH_REASON_", ParseFinishReason)
+			}
+		case "nativeFinish", "native_finish":
+			if d.field(&s, 2, "nativeFinish") {
+				m.NativeFinish = d.str()
+			}
+		default:
+			d.unknown()
+		}
+	}
+	d.need(m.Finish != 0, "finish")
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *Usage) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if m.InputTokens != 0 {
+		dst = append(appendComma(dst, start), "\"inputTokens\":"...)
+		dst = appendJSONUint64(dst, m.InputTokens)
+	}
+	if m.CachedTokens != 0 {
+		dst = append(appendComma(dst, start), "\"cachedTokens\":"...)
+		dst = appendJSONUint64(dst, m.CachedTokens)
+	}
+	if m.CacheWriteTokens != 0 {
+		dst = append(appendComma(dst, start), "\"cacheWriteTokens\":"...)
+		dst = appendJSONUint64(dst, m.CacheWriteTokens)
+	}
+	if m.OutputTokens != 0 {
+		dst = append(appendComma(dst, start), "\"outputTokens\":"...)
+		dst = appendJSONUint64(dst, m.OutputTokens)
+	}
+	if m.ReasoningTokens != 0 {
+		dst = append(appendComma(dst, start), "\"reasoningTokens\":"...)
+		dst = appendJSONUint64(dst, m.ReasoningTokens)
+	}
+	if m.CostNanoUSD != nil {
+		dst = append(appendComma(dst, start), "\"costNanoUsd\":"...)
+		dst = appendJSONUint64(dst, *m.CostNanoUSD)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *Usage) UnmarshalJSON(b []byte) error {
+	*m = Usage{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *Usage) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "inputTokens", "input_tokens":
+			if d.field(&s, 0, "inputTokens") {
+				m.InputTokens = d.uint(64)
+			}
+		case "cachedTokens", "cached_tokens":
+			if d.field(&s, 1, "cachedTokens") {
+				m.CachedTokens = d.uint(64)
+			}
+		case "cacheWriteTokens", "cache_write_tokens":
+			if d.field(&s, 2, "cacheWriteTokens") {
+				m.CacheWriteTokens = d.uint(64)
+			}
+		case "outputTokens", "output_tokens":
+			if d.field(&s, 3, "outputTokens") {
+				m.OutputTokens = d.uint(64)
+			}
+		case "reasoningTokens", "reasoning_tokens":
+			if d.field(&s, 4, "reasoningTokens") {
+				m.ReasoningTokens = d.uint(64)
+			}
+		case "costNanoUsd", "cost_nano_usd":
+			if d.field(&s, 5, "costNanoUsd") {
+				m.CostNanoUSD = new(d.uint(64))
+			}
+		default:
+			d.unknown()
+		}
+	}
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *EmbeddingResult) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if len(m.Model) > 0 {
+		dst = append(appendComma(dst, start), "\"model\":"...)
+		dst = appendJSONString(dst, m.Model)
+	}
+	if len(m.Vectors) > 0 {
+		dst = append(appendComma(dst, start), "\"vectors\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.Vectors {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = v.AppendJSON(dst)
+		}
+		dst = append(dst, ']')
+	}
+	if m.Usage != nil {
+		dst = append(appendComma(dst, start), "\"usage\":"...)
+		dst = m.Usage.AppendJSON(dst)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *EmbeddingResult) UnmarshalJSON(b []byte) error {
+	*m = EmbeddingResult{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *EmbeddingResult) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "model":
+			if d.field(&s, 0, "model") {
+				m.Model = d.str()
+			}
+		case "vectors":
+			if d.field(&s, 1, "vectors") {
+				for i := 0; d.list(i); i++ {
+					v := new(Vector)
+					v.decodeJSON(d)
+					m.Vectors = append(m.Vectors, v)
+				}
+			}
+		case "usage":
+			if d.field(&s, 2, "usage") {
+				m.Usage = new(Usage)
+				m.Usage.decodeJSON(d)
+			}
+		default:
+			d.unknown()
+		}
+	}
+	d.need(len(m.Vectors) > 0, "vectors")
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *Vector) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	_ = start
+	if len(m.Values) > 0 {
+		dst = append(appendComma(dst, start), "\"values\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.Values {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendJSONFloat(dst, float64(v), 32)
+		}
+		dst = append(dst, ']')
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *Vector) UnmarshalJSON(b []byte) error {
+	*m = Vector{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *Vector) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "values":
+			if d.field(&s, 0, "values") {
+				for i := 0; d.list(i); i++ {
+					m.Values = append(m.Values, float32(d.float(32)))
+				}
+			}
+		default:
+			d.unknown()
+		}
+	}
+	d.need(len(m.Values) > 0, "values")
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *ProviderError) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	_ = start
+	dst = append(appendComma(dst, start), "\"class\":"...)
+	dst = strconv.AppendInt(dst, int64(m.Class), 10)
+	if m.Status != 0 {
+		dst = append(appendComma(dst, start), "\"status\":"...)
+		dst = strconv.AppendUint(dst, uint64(m.Status), 10)
+	}
+	if len(m.Code) > 0 {
+		dst = append(appendComma(dst, start), "\"code\":"...)
+		dst = appendJSONString(dst, m.Code)
+	}
+	if len(m.Message) > 0 {
+		dst = append(appendComma(dst, start), "\"message\":"...)
+		dst = appendJSONBytes(dst, m.Message)
+	}
+	if m.Scope != 0 {
+		dst = append(appendComma(dst, start), "\"scope\":"...)
+		dst = strconv.AppendInt(dst, int64(m.Scope), 10)
+	}
+	if m.RetryAfterMillis != 0 {
+		dst = append(appendComma(dst, start), "\"retryAfterMillis\":"...)
+		dst = appendJSONUint64(dst, m.RetryAfterMillis)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *ProviderError) UnmarshalJSON(b []byte) error {
+	*m = ProviderError{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *ProviderError) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "class":
+			if d.field(&s, 0, "class") {
+				m.Class = jsonEnum(d, "ERROR_CLASS_", ParseErrorClass)
+			}
+		case "status":
+			if d.field(&s, 1, "status") {
+				m.Status = uint32(d.uint(32))
+			}
+		case "code":
+			if d.field(&s, 2, "code") {
+				m.Code = d.str()
+			}
+		case "message":
+			if d.field(&s, 3, "message") {
+				m.Message = d.bytes()
+			}
+		case "scope":
+			if d.field(&s, 4, "scope") {
+				m.Scope = jsonEnum(d, "RATE_SCOPE_", ParseRateScope)
+			}
+		case "retryAfterMillis", "retry_after_millis":
+			if d.field(&s, 5, "retryAfterMillis") {
+				m.RetryAfterMillis = d.uint(64)
+			}
+		default:
+			d.unknown()
+		}
+	}
+	d.need(m.Class != 0, "class")
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *RateWindow) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if len(m.Name) > 0 {
+		dst = append(appendComma(dst, start), "\"name\":"...)
+		dst = appendJSONString(dst, m.Name)
+	}
+	if m.Limit != 0 {
+		dst = append(appendComma(dst, start), "\"limit\":"...)
+		dst = appendJSONUint64(dst, m.Limit)
+	}
+	if m.Remaining != 0 {
+		dst = append(appendComma(dst, start), "\"remaining\":"...)
+		dst = appendJSONUint64(dst, m.Remaining)
+	}
+	if m.ResetMillis != 0 {
+		dst = append(appendComma(dst, start), "\"resetMillis\":"...)
+		dst = appendJSONUint64(dst, m.ResetMillis)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *RateWindow) UnmarshalJSON(b []byte) error {
+	*m = RateWindow{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *RateWindow) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "name":
+			if d.field(&s, 0, "name") {
+				m.Name = d.str()
+			}
+		case "limit":
+			if d.field(&s, 1, "limit") {
+				m.Limit = d.uint(64)
+			}
+		case "remaining":
+			if d.field(&s, 2, "remaining") {
+				m.Remaining = d.uint(64)
+			}
+		case "resetMillis", "reset_millis":
+			if d.field(&s, 3, "resetMillis") {
+				m.ResetMillis = d.uint(64)
+			}
+		default:
+			d.unknown()
+		}
+	}
+	d.need(len(m.Name) > 0, "name")
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *StreamRequest) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if m.Head != nil {
+		dst = append(appendComma(dst, start), "\"head\":"...)
+		dst = m.Head.AppendJSON(dst)
+	}
+	if len(m.Data) > 0 {
+		dst = append(appendComma(dst, start), "\"data\":"...)
+		dst = appendJSONBytes(dst, m.Data)
+	}
+	if m.End != 0 {
+		dst = append(appendComma(dst, start), "\"end\":"...)
+		dst = strconv.AppendInt(dst, int64(m.End), 10)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *StreamRequest) UnmarshalJSON(b []byte) error {
+	*m = StreamRequest{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *StreamRequest) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "head":
+			if d.field(&s, 0, "head") {
+				m.Head = new(HTTPResponse)
+				m.Head.decodeJSON(d)
+			}
+		case "data":
+			if d.field(&s, 1, "data") {
+				m.Data = d.bytes()
+			}
+		case "end":
+			if d.field(&s, 2, "end") {
+				m.End = jsonEnum(d, "STREAM_END_", ParseStreamEnd)
+			}
+		default:
+			d.unknown()
+		}
+	}
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *StreamAnswer) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if len(m.Chunks) > 0 {
+		dst = append(appendComma(dst, start), "\"chunks\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.Chunks {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = v.AppendJSON(dst)
+		}
+		dst = append(dst, ']')
+	}
+	if m.Done {
+		dst = append(appendComma(dst, start), "\"done\":"...)
+		dst = appendJSONBool(dst, m.Done)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *StreamAnswer) UnmarshalJSON(b []byte) error {
+	*m = StreamAnswer{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *StreamAnswer) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "chunks":
+			if d.field(&s, 0, "chunks") {
+				for i := 0; d.list(i); i++ {
+					v := new(Chunk)
+					v.decodeJSON(d)
+					m.Chunks = append(m.Chunks, v)
+				}
+			}
+		case "done":
+			if d.field(&s, 1, "done") {
+				m.Done = d.bool()
+			}
+		default:
+			d.unknown()
+		}
+	}
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *Chunk) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if m.Choice != 0 {
+		dst = append(appendComma(dst, start), "\"choice\":"...)
+		dst = strconv.AppendUint(dst, uint64(m.Choice), 10)
+	}
+	if m.Part != 0 {
+		dst = append(appendComma(dst, start), "\"part\":"...)
+		dst = strconv.AppendUint(dst, uint64(m.Part), 10)
+	}
+	if m.Start != nil {
+		dst = append(appendComma(dst, start), "\"start\":"...)
+		dst = m.Start.AppendJSON(dst)
+	}
+	if m.Text != nil {
+		dst = append(appendComma(dst, start), "\"text\":"...)
+		dst = m.Text.AppendJSON(dst)
+	}
+	if m.Refusal != nil {
+		dst = append(appendComma(dst, start), "\"refusal\":"...)
+		dst = m.Refusal.AppendJSON(dst)
+	}
+	if m.Thought != nil {
+		dst = append(appendComma(dst, start), "\"thought\":"...)
+		dst = m.Thought.AppendJSON(dst)
+	}
+	if m.ToolCall != nil {
+		dst = append(appendComma(dst, start), "\"toolCall\":"...)
+		dst = m.ToolCall.AppendJSON(dst)
+	}
+	if m.Blob != nil {
+		dst = append(appendComma(dst, start), "\"blob\":"...)
+		dst = m.Blob.AppendJSON(dst)
+	}
+	if m.VendorState != nil {
+		dst = append(appendComma(dst, start), "\"vendorState\":"...)
+		dst = m.VendorState.AppendJSON(dst)
+	}
+	if m.End != nil {
+		dst = append(appendComma(dst, start), "\"end\":"...)
+		dst = m.End.AppendJSON(dst)
+	}
+	if m.Usage != nil {
+		dst = append(appendComma(dst, start), "\"usage\":"...)
+		dst = m.Usage.AppendJSON(dst)
+	}
+	if m.Error != nil {
+		dst = append(appendComma(dst, start), "\"error\":"...)
+		dst = m.Error.AppendJSON(dst)
+	}
+	if m.Rate != nil {
+		dst = append(appendComma(dst, start), "\"rate\":"...)
+		dst = m.Rate.AppendJSON(dst)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *Chunk) UnmarshalJSON(b []byte) error {
+	*m = Chunk{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *Chunk) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "choice":
+			if d.field(&s, 0, "choice") {
+				m.Choice = uint32(d.uint(32))
+			}
+		case "part":
+			if d.field(&s, 1, "part") {
+				m.Part = uint32(d.uint(32))
+			}
+		case "start":
+			if d.field(&s, 2, "start") {
+				m.Start = new(StreamStart)
+				m.Start.decodeJSON(d)
+			}
+		case "text":
+			if d.field(&s, 3, "text") {
+				m.Text = new(Text)
+				m.Text.decodeJSON(d)
+			}
+		case "refusal":
+			if d.field(&s, 4, "refusal") {
+				m.Refusal = new(Text)
+				m.Refusal.decodeJSON(d)
+			}
+		case "thought":
+			if d.field(&s, 5, "thought") {
+				m.Thought = new(Thought)
+				m.Thought.decodeJSON(d)
+			}
+		case "toolCall", "tool_call":
+			if d.field(&s, 6, "toolCall") {
+				m.ToolCall = new(ToolCallDelta)
+				m.ToolCall.decodeJSON(d)
+			}
+		case "blob":
+			if d.field(&s, 7, "blob") {
+				m.Blob = new(Blob)
+				m.Blob.decodeJSON(d)
+			}
+		case "vendorState", "vendor_state":
+			if d.field(&s, 8, "vendorState") {
+				m.VendorState = new(VendorState)
+				m.VendorState.decodeJSON(d)
+			}
+		case "end":
+			if d.field(&s, 9, "end") {
+				m.End = new(ChoiceEnd)
+				m.End.decodeJSON(d)
+			}
+		case "usage":
+			if d.field(&s, 10, "usage") {
+				m.Usage = new(Usage)
+				m.Usage.decodeJSON(d)
+			}
+		case "error":
+			if d.field(&s, 11, "error") {
+				m.Error = new(ProviderError)
+				m.Error.decodeJSON(d)
+			}
+		case "rate":
+			if d.field(&s, 12, "rate") {
+				m.Rate = new(RateWindow)
+				m.Rate.decodeJSON(d)
+			}
+		default:
+			d.unknown()
+		}
+	}
+	d.one(s.set&0x1ffc, "event")
+	d.need(s.set&0x1ffc != 0, "event")
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *StreamStart) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if len(m.ID) > 0 {
+		dst = append(appendComma(dst, start), "\"id\":"...)
+		dst = appendJSONString(dst, m.ID)
+	}
+	if len(m.Model) > 0 {
+		dst = append(appendComma(dst, start), "\"model\":"...)
+		dst = appendJSONString(dst, m.Model)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *StreamStart) UnmarshalJSON(b []byte) error {
+	*m = StreamStart{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *StreamStart) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "id":
+			if d.field(&s, 0, "id") {
+				m.ID = d.str()
+			}
+		case "model":
+			if d.field(&s, 1, "model") {
+				m.Model = d.str()
+			}
+		default:
+			d.unknown()
+		}
+	}
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *ToolCallDelta) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if len(m.ID) > 0 {
+		dst = append(appendComma(dst, start), "\"id\":"...)
+		dst = appendJSONString(dst, m.ID)
+	}
+	if len(m.Name) > 0 {
+		dst = append(appendComma(dst, start), "\"name\":"...)
+		dst = appendJSONString(dst, m.Name)
+	}
+	if len(m.Arguments) > 0 {
+		dst = append(appendComma(dst, start), "\"arguments\":"...)
+		dst = appendJSONBytes(dst, m.Arguments)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *ToolCallDelta) UnmarshalJSON(b []byte) error {
+	*m = ToolCallDelta{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *ToolCallDelta) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "id":
+			if d.field(&s, 0, "id") {
+				m.ID = d.str()
+			}
+		case "name":
+			if d.field(&s, 1, "name") {
+				m.Name = d.str()
+			}
+		case "arguments":
+			if d.field(&s, 2, "arguments") {
+				m.Arguments = d.bytes()
+			}
+		default:
+			d.unknown()
+		}
+	}
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *ChoiceEnd) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	_ = start
+	dst = append(appendComma(dst, start), "\"finish\":"...)
+	dst = strconv.AppendInt(dst, int64(m.Finish), 10)
+	if len(m.NativeFinish) > 0 {
+		dst = append(appendComma(dst, start), "\"nativeFinish\":"...)
+		dst = appendJSONString(dst, m.NativeFinish)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *ChoiceEnd) UnmarshalJSON(b []byte) error {
+	*m = ChoiceEnd{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *ChoiceEnd) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "finish":
+			if d.field(&s, 0, "finish") {
+				m.Finish = jsonEnum(d, "FINISH_REASON_", ParseFinishReason)
+			}
+		case "nativeFinish", "native_finish":
+			if d.field(&s, 1, "nativeFinish") {
+				m.NativeFinish = d.str()
+			}
+		default:
+			d.unknown()
+		}
+	}
+	d.need(m.Finish != 0, "finish")
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *ModelsRequest) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if m.Response != nil {
+		dst = append(appendComma(dst, start), "\"response\":"...)
+		dst = m.Response.AppendJSON(dst)
+	}
+	if len(m.Values) > 0 {
+		dst = append(appendComma(dst, start), "\"values\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.Values {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = v.AppendJSON(dst)
+		}
+		dst = append(dst, ']')
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *ModelsRequest) UnmarshalJSON(b []byte) error {
+	*m = ModelsRequest{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *ModelsRequest) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "response":
+			if d.field(&s, 0, "response") {
+				m.Response = new(HTTPResponse)
+				m.Response.decodeJSON(d)
+			}
+		case "values":
+			if d.field(&s, 1, "values") {
+				for i := 0; d.list(i); i++ {
+					v := new(DerivedValue)
+					v.decodeJSON(d)
+					m.Values = append(m.Values, v)
+				}
+			}
+		default:
+			d.unknown()
+		}
+	}
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *ModelsAnswer) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if m.Request != nil {
+		dst = append(appendComma(dst, start), "\"request\":"...)
+		dst = m.Request.AppendJSON(dst)
+	}
+	if m.Models != nil {
+		dst = append(appendComma(dst, start), "\"models\":"...)
+		dst = m.Models.AppendJSON(dst)
+	}
+	if m.Error != nil {
+		dst = append(appendComma(dst, start), "\"error\":"...)
+		dst = m.Error.AppendJSON(dst)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *ModelsAnswer) UnmarshalJSON(b []byte) error {
+	*m = ModelsAnswer{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *ModelsAnswer) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "request":
+			if d.field(&s, 0, "request") {
+				m.Request = new(HTTPRequest)
+				m.Request.decodeJSON(d)
+			}
+		case "models":
+			if d.field(&s, 1, "models") {
+				m.Models = new(ModelList)
+				m.Models.decodeJSON(d)
+			}
+		case "error":
+			if d.field(&s, 2, "error") {
+				m.Error = new(ProviderError)
+				m.Error.decodeJSON(d)
+			}
+		default:
+			d.unknown()
+		}
+	}
+	d.one(s.set&0x7, "next")
+	d.need(s.set&0x7 != 0, "next")
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *ModelList) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if len(m.Models) > 0 {
+		dst = append(appendComma(dst, start), "\"models\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.Models {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = v.AppendJSON(dst)
+		}
+		dst = append(dst, ']')
+	}
+	if m.More != nil {
+		dst = append(appendComma(dst, start), "\"more\":"...)
+		dst = m.More.AppendJSON(dst)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *ModelList) UnmarshalJSON(b []byte) error {
+	*m = ModelList{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *ModelList) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "models":
+			if d.field(&s, 0, "models") {
+				for i := 0; d.list(i); i++ {
+					v := new(Model)
+					v.decodeJSON(d)
+					m.Models = append(m.Models, v)
+				}
+			}
+		case "more":
+			if d.field(&s, 1, "more") {
+				m.More = new(HTTPRequest)
+				m.More.decodeJSON(d)
+			}
+		default:
+			d.unknown()
+		}
+	}
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *Model) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if len(m.ID) > 0 {
+		dst = append(appendComma(dst, start), "\"id\":"...)
+		dst = appendJSONString(dst, m.ID)
+	}
+	if len(m.DisplayName) > 0 {
+		dst = append(appendComma(dst, start), "\"displayName\":"...)
+		dst = appendJSONBytes(dst, m.DisplayName)
+	}
+	if len(m.Aliases) > 0 {
+		dst = append(appendComma(dst, start), "\"aliases\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.Aliases {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendJSONString(dst, v)
+		}
+		dst = append(dst, ']')
+	}
+	if m.ContextTokens != 0 {
+		dst = append(appendComma(dst, start), "\"contextTokens\":"...)
+		dst = strconv.AppendUint(dst, uint64(m.ContextTokens), 10)
+	}
+	if m.MaxOutputTokens != 0 {
+		dst = append(appendComma(dst, start), "\"maxOutputTokens\":"...)
+		dst = strconv.AppendUint(dst, uint64(m.MaxOutputTokens), 10)
+	}
+	if len(m.Capabilities) > 0 {
+		dst = append(appendComma(dst, start), "\"capabilities\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.Capabilities {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = strconv.AppendInt(dst, int64(v), 10)
+		}
+		dst = append(dst, ']')
+	}
+	if len(m.Efforts) > 0 {
+		dst = append(appendComma(dst, start), "\"efforts\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.Efforts {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = strconv.AppendInt(dst, int64(v), 10)
+		}
+		dst = append(dst, ']')
+	}
+	if m.Disabled {
+		dst = append(appendComma(dst, start), "\"disabled\":"...)
+		dst = appendJSONBool(dst, m.Disabled)
+	}
+	if m.InputNanoUSD != nil {
+		dst = append(appendComma(dst, start), "\"inputNanoUsd\":"...)
+		dst = appendJSONUint64(dst, *m.InputNanoUSD)
+	}
+	if m.OutputNanoUSD != nil {
+		dst = append(appendComma(dst, start), "\"outputNanoUsd\":"...)
+		dst = appendJSONUint64(dst, *m.OutputNanoUSD)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *Model) UnmarshalJSON(b []byte) error {
+	*m = Model{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *Model) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "id":
+			if d.field(&s, 0, "id") {
+				m.ID = d.str()
+			}
+		case "displayName", "display_name":
+			if d.field(&s, 1, "displayName") {
+				m.DisplayName = d.bytes()
+			}
+		case "aliases":
+			if d.field(&s, 2, "aliases") {
+				for i := 0; d.list(i); i++ {
+					m.Aliases = append(m.Aliases, d.str())
+				}
+			}
+		case "contextTokens", "context_tokens":
+			if d.field(&s, 3, "contextTokens") {
+				m.ContextTokens = uint32(d.uint(32))
+			}
+		case "maxOutputTokens", "max_output_tokens":
+			if d.field(&s, 4, "maxOutputTokens") {
+				m.MaxOutputTokens = uint32(d.uint(32))
+			}
+		case "capabilities":
+			if d.field(&s, 5, "capabilities") {
+				for i := 0; d.list(i); i++ {
+					m.Capabilities = append(m.Capabilities, listed(d, jsonEnum(d, "CAPABILITY_", ParseCapability)))
+				}
+			}
+		case "efforts":
+			if d.field(&s, 6, "efforts") {
+				for i := 0; d.list(i); i++ {
+					m.Efforts = append(m.Efforts, listed(d, jsonEnum(d, "EFFORT_", ParseEffort)))
+				}
+			}
+		case "disabled":
+			if d.field(&s, 7, "disabled") {
+				m.Disabled = d.bool()
+			}
+		case "inputNanoUsd", "input_nano_usd":
+			if d.field(&s, 8, "inputNanoUsd") {
+				m.InputNanoUSD = new(d.uint(64))
+			}
+		case "outputNanoUsd", "output_nano_usd":
+			if d.field(&s, 9, "outputNanoUsd") {
+				m.OutputNanoUSD = new(d.uint(64))
+			}
+		default:
+			d.unknown()
+		}
+	}
+	d.need(len(m.ID) > 0, "id")
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *HealthRequest) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if m.Response != nil {
+		dst = append(appendComma(dst, start), "\"response\":"...)
+		dst = m.Response.AppendJSON(dst)
+	}
+	if len(m.Values) > 0 {
+		dst = append(appendComma(dst, start), "\"values\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.Values {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = v.AppendJSON(dst)
+		}
+		dst = append(dst, ']')
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *HealthRequest) UnmarshalJSON(b []byte) error {
+	*m = HealthRequest{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *HealthRequest) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "response":
+			if d.field(&s, 0, "response") {
+				m.Response = new(HTTPResponse)
+				m.Response.decodeJSON(d)
+			}
+		case "values":
+			if d.field(&s, 1, "values") {
+				for i := 0; d.list(i); i++ {
+					v := new(DerivedValue)
+					v.decodeJSON(d)
+					m.Values = append(m.Values, v)
+				}
+			}
+		default:
+			d.unknown()
+		}
+	}
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *HealthAnswer) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if m.Request != nil {
+		dst = append(appendComma(dst, start), "\"request\":"...)
+		dst = m.Request.AppendJSON(dst)
+	}
+	if m.Health != nil {
+		dst = append(appendComma(dst, start), "\"health\":"...)
+		dst = m.Health.AppendJSON(dst)
+	}
+	if m.Error != nil {
+		dst = append(appendComma(dst, start), "\"error\":"...)
+		dst = m.Error.AppendJSON(dst)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *HealthAnswer) UnmarshalJSON(b []byte) error {
+	*m = HealthAnswer{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *HealthAnswer) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "request":
+			if d.field(&s, 0, "request") {
+				m.Request = new(HTTPRequest)
+				m.Request.decodeJSON(d)
+			}
+		case "health":
+			if d.field(&s, 1, "health") {
+				m.Health = new(Health)
+				m.Health.decodeJSON(d)
+			}
+		case "error":
+			if d.field(&s, 2, "error") {
+				m.Error = new(ProviderError)
+				m.Error.decodeJSON(d)
+			}
+		default:
+			d.unknown()
+		}
+	}
+	d.one(s.set&0x7, "next")
+	d.need(s.set&0x7 != 0, "next")
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *Health) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	_ = start
+	if len(m.Detail) > 0 {
+		dst = append(appendComma(dst, start), "\"detail\":"...)
+		dst = appendJSONBytes(dst, m.Detail)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *Health) UnmarshalJSON(b []byte) error {
+	*m = Health{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *Health) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "detail":
+			if d.field(&s, 0, "detail") {
+				m.Detail = d.bytes()
+			}
+		default:
+			d.unknown()
+		}
+	}
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *AuthRequest) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if len(m.State) > 0 {
+		dst = append(appendComma(dst, start), "\"state\":"...)
+		dst = appendJSONBytes(dst, m.State)
+	}
+	if m.Start != nil {
+		dst = append(appendComma(dst, start), "\"start\":"...)
+		dst = m.Start.AppendJSON(dst)
+	}
+	if m.Response != nil {
+		dst = append(appendComma(dst, start), "\"response\":"...)
+		dst = m.Response.AppendJSON(dst)
+	}
+	if m.Woken != nil {
+		dst = append(appendComma(dst, start), "\"woken\":"...)
+		dst = m.Woken.AppendJSON(dst)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *AuthRequest) UnmarshalJSON(b []byte) error {
+	*m = AuthRequest{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *AuthRequest) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "state":
+			if d.field(&s, 0, "state") {
+				m.State = d.bytes()
+			}
+		case "start":
+			if d.field(&s, 1, "start") {
+				m.Start = new(AuthStart)
+				m.Start.decodeJSON(d)
+			}
+		case "response":
+			if d.field(&s, 2, "response") {
+				m.Response = new(AuthResponse)
+				m.Response.decodeJSON(d)
+			}
+		case "woken":
+			if d.field(&s, 3, "woken") {
+				m.Woken = new(AuthWoken)
+				m.Woken.decodeJSON(d)
+			}
+		default:
+			d.unknown()
+		}
+	}
+	d.one(s.set&0xe, "event")
+	d.need(s.set&0xe != 0, "event")
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *AuthStart) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if len(m.Handle) > 0 {
+		dst = append(appendComma(dst, start), "\"handle\":"...)
+		dst = appendJSONString(dst, m.Handle)
+	}
+	dst = append(appendComma(dst, start), "\"purpose\":"...)
+	dst = strconv.AppendInt(dst, int64(m.Purpose), 10)
+	if len(m.Held) > 0 {
+		dst = append(appendComma(dst, start), "\"held\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.Held {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendJSONString(dst, v)
+		}
+		dst = append(dst, ']')
+	}
+	if len(m.Values) > 0 {
+		dst = append(appendComma(dst, start), "\"values\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.Values {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = v.AppendJSON(dst)
+		}
+		dst = append(dst, ']')
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *AuthStart) UnmarshalJSON(b []byte) error {
+	*m = AuthStart{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *AuthStart) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "handle":
+			if d.field(&s, 0, "handle") {
+				m.Handle = d.str()
+			}
+		case "purpose":
+			if d.field(&s, 1, "purpose") {
+				m.Purpose = jsonEnum(d, "AUTH_PURPOSE_", ParseAuthPurpose)
+			}
+		case "held":
+			if d.field(&s, 2, "held") {
+				for i := 0; d.list(i); i++ {
+					m.Held = append(m.Held, d.str())
+				}
+			}
+		case "values":
+			if d.field(&s, 3, "values") {
+				for i := 0; d.list(i); i++ {
+					v := new(DerivedValue)
+					v.decodeJSON(d)
+					m.Values = append(m.Values, v)
+				}
+			}
+		default:
+			d.unknown()
+		}
+	}
+	d.need(len(m.Handle) > 0, "handle")
+	d.need(m.Purpose != 0, "purpose")
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *AuthResponse) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if m.Status != 0 {
+		dst = append(appendComma(dst, start), "\"status\":"...)
+		dst = strconv.AppendUint(dst, uint64(m.Status), 10)
+	}
+	if len(m.Captured) > 0 {
+		dst = append(appendComma(dst, start), "\"captured\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.Captured {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendJSONString(dst, v)
+		}
+		dst = append(dst, ']')
+	}
+	if len(m.Values) > 0 {
+		dst = append(appendComma(dst, start), "\"values\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.Values {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = v.AppendJSON(dst)
+		}
+		dst = append(dst, ']')
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *AuthResponse) UnmarshalJSON(b []byte) error {
+	*m = AuthResponse{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *AuthResponse) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "status":
+			if d.field(&s, 0, "status") {
+				m.Status = uint32(d.uint(32))
+			}
+		case "captured":
+			if d.field(&s, 1, "captured") {
+				for i := 0; d.list(i); i++ {
+					m.Captured = append(m.Captured, d.str())
+				}
+			}
+		case "values":
+			if d.field(&s, 2, "values") {
+				for i := 0; d.list(i); i++ {
+					v := new(DerivedValue)
+					v.decodeJSON(d)
+					m.Values = append(m.Values, v)
+				}
+			}
+		default:
+			d.unknown()
+		}
+	}
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *AuthWoken) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *AuthWoken) UnmarshalJSON(b []byte) error {
+	*m = AuthWoken{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *AuthWoken) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		default:
+			d.unknown()
+		}
+	}
+	_ = s
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *AuthStep) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if len(m.State) > 0 {
+		dst = append(appendComma(dst, start), "\"state\":"...)
+		dst = appendJSONBytes(dst, m.State)
+	}
+	if m.Exchange != nil {
+		dst = append(appendComma(dst, start), "\"exchange\":"...)
+		dst = m.Exchange.AppendJSON(dst)
+	}
+	if m.Prompt != nil {
+		dst = append(appendComma(dst, start), "\"prompt\":"...)
+		dst = m.Prompt.AppendJSON(dst)
+	}
+	if m.Done != nil {
+		dst = append(appendComma(dst, start), "\"done\":"...)
+		dst = m.Done.AppendJSON(dst)
+	}
+	if m.Failed != nil {
+		dst = append(appendComma(dst, start), "\"failed\":"...)
+		dst = m.Failed.AppendJSON(dst)
+	}
+	if m.Wait != nil {
+		dst = append(appendComma(dst, start), "\"wait\":"...)
+		dst = m.Wait.AppendJSON(dst)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *AuthStep) UnmarshalJSON(b []byte) error {
+	*m = AuthStep{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *AuthStep) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "state":
+			if d.field(&s, 0, "state") {
+				m.State = d.bytes()
+			}
+		case "exchange":
+			if d.field(&s, 1, "exchange") {
+				m.Exchange = new(AuthExchange)
+				m.Exchange.decodeJSON(d)
+			}
+		case "prompt":
+			if d.field(&s, 2, "prompt") {
+				m.Prompt = new(AuthPrompt)
+				m.Prompt.decodeJSON(d)
+			}
+		case "done":
+			if d.field(&s, 3, "done") {
+				m.Done = new(AuthDone)
+				m.Done.decodeJSON(d)
+			}
+		case "failed":
+			if d.field(&s, 4, "failed") {
+				m.Failed = new(AuthFailed)
+				m.Failed.decodeJSON(d)
+			}
+		case "wait":
+			if d.field(&s, 5, "wait") {
+				m.Wait = new(AuthWait)
+				m.Wait.decodeJSON(d)
+			}
+		default:
+			d.unknown()
+		}
+	}
+	d.one(s.set&0x3e, "next")
+	d.need(s.set&0x3e != 0, "next")
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *AuthExchange) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if m.Request != nil {
+		dst = append(appendComma(dst, start), "\"request\":"...)
+		dst = m.Request.AppendJSON(dst)
+	}
+	if len(m.Captures) > 0 {
+		dst = append(appendComma(dst, start), "\"captures\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.Captures {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = v.AppendJSON(dst)
+		}
+		dst = append(dst, ']')
+	}
+	if len(m.Derive) > 0 {
+		dst = append(appendComma(dst, start), "\"derive\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.Derive {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendJSONString(dst, v)
+		}
+		dst = append(dst, ']')
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *AuthExchange) UnmarshalJSON(b []byte) error {
+	*m = AuthExchange{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *AuthExchange) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "request":
+			if d.field(&s, 0, "request") {
+				m.Request = new(HTTPRequest)
+				m.Request.decodeJSON(d)
+			}
+		case "captures":
+			if d.field(&s, 1, "captures") {
+				for i := 0; d.list(i); i++ {
+					v := new(Capture)
+					v.decodeJSON(d)
+					m.Captures = append(m.Captures, v)
+				}
+			}
+		case "derive":
+			if d.field(&s, 2, "derive") {
+				for i := 0; d.list(i); i++ {
+					m.Derive = append(m.Derive, d.str())
+				}
+			}
+		default:
+			d.unknown()
+		}
+	}
+	d.need(m.Request != nil, "request")
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *Capture) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if len(m.Pointer) > 0 {
+		dst = append(appendComma(dst, start), "\"pointer\":"...)
+		dst = appendJSONString(dst, m.Pointer)
+	}
+	if len(m.Handle) > 0 {
+		dst = append(appendComma(dst, start), "\"handle\":"...)
+		dst = appendJSONString(dst, m.Handle)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *Capture) UnmarshalJSON(b []byte) error {
+	*m = Capture{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *Capture) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "pointer":
+			if d.field(&s, 0, "pointer") {
+				m.Pointer = d.str()
+			}
+		case "handle":
+			if d.field(&s, 1, "handle") {
+				m.Handle = d.str()
+			}
+		default:
+			d.unknown()
+		}
+	}
+	d.need(len(m.Pointer) > 0, "pointer")
+	d.need(len(m.Handle) > 0, "handle")
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *AuthPrompt) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if len(m.URL) > 0 {
+		dst = append(appendComma(dst, start), "\"url\":"...)
+		dst = appendJSONBytes(dst, m.URL)
+	}
+	if len(m.Code) > 0 {
+		dst = append(appendComma(dst, start), "\"code\":"...)
+		dst = appendJSONBytes(dst, m.Code)
+	}
+	if m.WaitMillis != 0 {
+		dst = append(appendComma(dst, start), "\"waitMillis\":"...)
+		dst = strconv.AppendUint(dst, uint64(m.WaitMillis), 10)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *AuthPrompt) UnmarshalJSON(b []byte) error {
+	*m = AuthPrompt{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *AuthPrompt) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "url":
+			if d.field(&s, 0, "url") {
+				m.URL = d.bytes()
+			}
+		case "code":
+			if d.field(&s, 1, "code") {
+				m.Code = d.bytes()
+			}
+		case "waitMillis", "wait_millis":
+			if d.field(&s, 2, "waitMillis") {
+				m.WaitMillis = uint32(d.uint(32))
+			}
+		default:
+			d.unknown()
+		}
+	}
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *AuthWait) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	_ = start
+	dst = append(appendComma(dst, start), "\"millis\":"...)
+	dst = strconv.AppendUint(dst, uint64(m.Millis), 10)
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *AuthWait) UnmarshalJSON(b []byte) error {
+	*m = AuthWait{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *AuthWait) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "millis":
+			if d.field(&s, 0, "millis") {
+				m.Millis = uint32(d.uint(32))
+			}
+		default:
+			d.unknown()
+		}
+	}
+	d.need(s.set>>0&1 != 0, "millis")
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *AuthDone) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if m.ExpiresUnix != 0 {
+		dst = append(appendComma(dst, start), "\"expiresUnix\":"...)
+		dst = appendJSONInt64(dst, m.ExpiresUnix)
+	}
+	if m.RefreshUnix != 0 {
+		dst = append(appendComma(dst, start), "\"refreshUnix\":"...)
+		dst = appendJSONInt64(dst, m.RefreshUnix)
+	}
+	if len(m.Values) > 0 {
+		dst = append(appendComma(dst, start), "\"values\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.Values {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = v.AppendJSON(dst)
+		}
+		dst = append(dst, ']')
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *AuthDone) UnmarshalJSON(b []byte) error {
+	*m = AuthDone{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *AuthDone) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "expiresUnix", "expires_unix":
+			if d.field(&s, 0, "expiresUnix") {
+				m.ExpiresUnix = d.int(64)
+			}
+		case "refreshUnix", "refresh_unix":
+			if d.field(&s, 1, "refreshUnix") {
+				m.RefreshUnix = d.int(64)
+			}
+		case "values":
+			if d.field(&s, 2, "values") {
+				for i := 0; d.list(i); i++ {
+					v := new(DerivedValue)
+					v.decodeJSON(d)
+					m.Values = append(m.Values, v)
+				}
+			}
+		default:
+			d.unknown()
+		}
+	}
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *AuthFailed) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	_ = start
+	dst = append(appendComma(dst, start), "\"class\":"...)
+	dst = strconv.AppendInt(dst, int64(m.Class), 10)
+	if m.Permanent {
+		dst = append(appendComma(dst, start), "\"permanent\":"...)
+		dst = appendJSONBool(dst, m.Permanent)
+	}
+	if len(m.Message) > 0 {
+		dst = append(appendComma(dst, start), "\"message\":"...)
+		dst = appendJSONBytes(dst, m.Message)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *AuthFailed) UnmarshalJSON(b []byte) error {
+	*m = AuthFailed{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *AuthFailed) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "class":
+			if d.field(&s, 0, "class") {
+				m.Class = jsonEnum(d, "ERROR_CLASS_", ParseErrorClass)
+			}
+		case "permanent":
+			if d.field(&s, 1, "permanent") {
+				m.Permanent = d.bool()
+			}
+		case "message":
+			if d.field(&s, 2, "message") {
+				m.Message = d.bytes()
+			}
+		default:
+			d.unknown()
+		}
+	}
+	d.need(m.Class != 0, "class")
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *DerivedValue) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if len(m.Name) > 0 {
+		dst = append(appendComma(dst, start), "\"name\":"...)
+		dst = appendJSONString(dst, m.Name)
+	}
+	if len(m.Value) > 0 {
+		dst = append(appendComma(dst, start), "\"value\":"...)
+		dst = appendJSONBytes(dst, m.Value)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *DerivedValue) UnmarshalJSON(b []byte) error {
+	*m = DerivedValue{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *DerivedValue) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "name":
+			if d.field(&s, 0, "name") {
+				m.Name = d.str()
+			}
+		case "value":
+			if d.field(&s, 1, "value") {
+				m.Value = d.bytes()
+			}
+		default:
+			d.unknown()
+		}
+	}
+	d.need(len(m.Name) > 0, "name")
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *CredentialSpec) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if len(m.Handle) > 0 {
+		dst = append(appendComma(dst, start), "\"handle\":"...)
+		dst = appendJSONString(dst, m.Handle)
+	}
+	if len(m.Description) > 0 {
+		dst = append(appendComma(dst, start), "\"description\":"...)
+		dst = appendJSONBytes(dst, m.Description)
+	}
+	if len(m.Env) > 0 {
+		dst = append(appendComma(dst, start), "\"env\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.Env {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendJSONString(dst, v)
+		}
+		dst = append(dst, ']')
+	}
+	if m.Optional {
+		dst = append(appendComma(dst, start), "\"optional\":"...)
+		dst = appendJSONBool(dst, m.Optional)
+	}
+	if m.Obtained {
+		dst = append(appendComma(dst, start), "\"obtained\":"...)
+		dst = appendJSONBool(dst, m.Obtained)
+	}
+	if m.Transient {
+		dst = append(appendComma(dst, start), "\"transient\":"...)
+		dst = appendJSONBool(dst, m.Transient)
+	}
+	if len(m.Placements) > 0 {
+		dst = append(appendComma(dst, start), "\"placements\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.Placements {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = strconv.AppendInt(dst, int64(v), 10)
+		}
+		dst = append(dst, ']')
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *CredentialSpec) UnmarshalJSON(b []byte) error {
+	*m = CredentialSpec{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *CredentialSpec) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "handle":
+			if d.field(&s, 0, "handle") {
+				m.Handle = d.str()
+			}
+		case "description":
+			if d.field(&s, 1, "description") {
+				m.Description = d.bytes()
+			}
+		case "env":
+			if d.field(&s, 2, "env") {
+				for i := 0; d.list(i); i++ {
+					m.Env = append(m.Env, d.str())
+				}
+			}
+		case "optional":
+			if d.field(&s, 3, "optional") {
+				m.Optional = d.bool()
+			}
+		case "obtained":
+			if d.field(&s, 4, "obtained") {
+				m.Obtained = d.bool()
+			}
+		case "transient":
+			if d.field(&s, 5, "transient") {
+				m.Transient = d.bool()
+			}
+		case "placements":
+			if d.field(&s, 6, "placements") {
+				for i := 0; d.list(i); i++ {
+					m.Placements = append(m.Placements, listed(d, jsonEnum(d, "PLACEMENT_", ParsePlacement)))
+				}
+			}
+		default:
+			d.unknown()
+		}
+	}
+	d.need(len(m.Handle) > 0, "handle")
+	d.need(len(m.Placements) > 0, "placements")
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *Derived) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if len(m.Name) > 0 {
+		dst = append(appendComma(dst, start), "\"name\":"...)
+		dst = appendJSONString(dst, m.Name)
+	}
+	dst = append(appendComma(dst, start), "\"via\":"...)
+	dst = strconv.AppendInt(dst, int64(m.Via), 10)
+	if len(m.Pointer) > 0 {
+		dst = append(appendComma(dst, start), "\"pointer\":"...)
+		dst = appendJSONString(dst, m.Pointer)
+	}
+	if len(m.Argument) > 0 {
+		dst = append(appendComma(dst, start), "\"argument\":"...)
+		dst = appendJSONString(dst, m.Argument)
+	}
+	dst = append(appendComma(dst, start), "\"type\":"...)
+	dst = strconv.AppendInt(dst, int64(m.Type), 10)
+	if len(m.Hosts) > 0 {
+		dst = append(appendComma(dst, start), "\"hosts\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.Hosts {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendJSONString(dst, v)
+		}
+		dst = append(dst, ']')
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *Derived) UnmarshalJSON(b []byte) error {
+	*m = Derived{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *Derived) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "name":
+			if d.field(&s, 0, "name") {
+				m.Name = d.str()
+			}
+		case "via":
+			if d.field(&s, 1, "via") {
+				m.Via = jsonEnum(d, "DERIVE_VIA_", ParseDeriveVia)
+			}
+		case "pointer":
+			if d.field(&s, 2, "pointer") {
+				m.Pointer = d.str()
+			}
+		case "argument":
+			if d.field(&s, 3, "argument") {
+				m.Argument = d.str()
+			}
+		case "type":
+			if d.field(&s, 4, "type") {
+				m.Type = jsonEnum(d, "DERIVE_TYPE_", ParseDeriveType)
+			}
+		case "hosts":
+			if d.field(&s, 5, "hosts") {
+				for i := 0; d.list(i); i++ {
+					m.Hosts = append(m.Hosts, d.str())
+				}
+			}
+		default:
+			d.unknown()
+		}
+	}
+	d.need(len(m.Name) > 0, "name")
+	d.need(m.Via != 0, "via")
+	d.need(m.Type != 0, "type")
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *Endpoint) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if len(m.Name) > 0 {
+		dst = append(appendComma(dst, start), "\"name\":"...)
+		dst = appendJSONString(dst, m.Name)
+	}
+	if len(m.Base) > 0 {
+		dst = append(appendComma(dst, start), "\"base\":"...)
+		dst = appendJSONString(dst, m.Base)
+	}
+	if len(m.Routes) > 0 {
+		dst = append(appendComma(dst, start), "\"routes\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.Routes {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = v.AppendJSON(dst)
+		}
+		dst = append(dst, ']')
+	}
+	if len(m.Credentials) > 0 {
+		dst = append(appendComma(dst, start), "\"credentials\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.Credentials {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendJSONString(dst, v)
+		}
+		dst = append(dst, ']')
+	}
+	if m.Configurable {
+		dst = append(appendComma(dst, start), "\"configurable\":"...)
+		dst = appendJSONBool(dst, m.Configurable)
+	}
+	if len(m.BaseFrom) > 0 {
+		dst = append(appendComma(dst, start), "\"baseFrom\":"...)
+		dst = appendJSONString(dst, m.BaseFrom)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *Endpoint) UnmarshalJSON(b []byte) error {
+	*m = Endpoint{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *Endpoint) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "name":
+			if d.field(&s, 0, "name") {
+				m.Name = d.str()
+			}
+		case "base":
+			if d.field(&s, 1, "base") {
+				m.Base = d.str()
+			}
+		case "routes":
+			if d.field(&s, 2, "routes") {
+				for i := 0; d.list(i); i++ {
+					v := new(Route)
+					v.decodeJSON(d)
+					m.Routes = append(m.Routes, v)
+				}
+			}
+		case "credentials":
+			if d.field(&s, 3, "credentials") {
+				for i := 0; d.list(i); i++ {
+					m.Credentials = append(m.Credentials, d.str())
+				}
+			}
+		case "configurable":
+			if d.field(&s, 4, "configurable") {
+				m.Configurable = d.bool()
+			}
+		case "baseFrom", "base_from":
+			if d.field(&s, 5, "baseFrom") {
+				m.BaseFrom = d.str()
+			}
+		default:
+			d.unknown()
+		}
+	}
+	d.need(len(m.Name) > 0, "name")
+	d.need(len(m.Routes) > 0, "routes")
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *Route) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	_ = start
+	dst = append(appendComma(dst, start), "\"method\":"...)
+	dst = strconv.AppendInt(dst, int64(m.Method), 10)
+	if len(m.Path) > 0 {
+		dst = append(appendComma(dst, start), "\"path\":"...)
+		dst = appendJSONString(dst, m.Path)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *Route) UnmarshalJSON(b []byte) error {
+	*m = Route{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *Route) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "method":
+			if d.field(&s, 0, "method") {
+				m.Method = jsonEnum(d, "HTTP_METHOD_", ParseHTTPMethod)
+			}
+		case "path":
+			if d.field(&s, 1, "path") {
+				m.Path = d.str()
+			}
+		default:
+			d.unknown()
+		}
+	}
+	d.need(m.Method != 0, "method")
+	d.need(len(m.Path) > 0, "path")
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *StepRequest) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if len(m.State) > 0 {
+		dst = append(appendComma(dst, start), "\"state\":"...)
+		dst = appendJSONBytes(dst, m.State)
+	}
+	if m.Task != nil {
+		dst = append(appendComma(dst, start), "\"task\":"...)
+		dst = m.Task.AppendJSON(dst)
+	}
+	if len(m.Events) > 0 {
+		dst = append(appendComma(dst, start), "\"events\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.Events {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = v.AppendJSON(dst)
+		}
+		dst = append(dst, ']')
+	}
+	if m.Budget != nil {
+		dst = append(appendComma(dst, start), "\"budget\":"...)
+		dst = m.Budget.AppendJSON(dst)
+	}
+	if m.Step != 0 {
+		dst = append(appendComma(dst, start), "\"step\":"...)
+		dst = strconv.AppendUint(dst, uint64(m.Step), 10)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *StepRequest) UnmarshalJSON(b []byte) error {
+	*m = StepRequest{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *StepRequest) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "state":
+			if d.field(&s, 0, "state") {
+				m.State = d.bytes()
+			}
+		case "task":
+			if d.field(&s, 1, "task") {
+				m.Task = new(Task)
+				m.Task.decodeJSON(d)
+			}
+		case "events":
+			if d.field(&s, 2, "events") {
+				for i := 0; d.list(i); i++ {
+					v := new(Event)
+					v.decodeJSON(d)
+					m.Events = append(m.Events, v)
+				}
+			}
+		case "budget":
+			if d.field(&s, 3, "budget") {
+				m.Budget = new(Budget)
+				m.Budget.decodeJSON(d)
+			}
+		case "step":
+			if d.field(&s, 4, "step") {
+				m.Step = uint32(d.uint(32))
+			}
+		default:
+			d.unknown()
+		}
+	}
+	d.need(m.Task != nil, "task")
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *Task) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if len(m.Prompt) > 0 {
+		dst = append(appendComma(dst, start), "\"prompt\":"...)
+		dst = appendJSONBytes(dst, m.Prompt)
+	}
+	if len(m.Context) > 0 {
+		dst = append(appendComma(dst, start), "\"context\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.Context {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = v.AppendJSON(dst)
+		}
+		dst = append(dst, ']')
+	}
+	if m.Priority != 0 {
+		dst = append(appendComma(dst, start), "\"priority\":"...)
+		dst = strconv.AppendInt(dst, int64(m.Priority), 10)
+	}
+	if len(m.Options) > 0 {
+		dst = append(appendComma(dst, start), "\"options\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.Options {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendJSONBytes(dst, v)
+		}
+		dst = append(dst, ']')
+	}
+	if len(m.Profile) > 0 {
+		dst = append(appendComma(dst, start), "\"profile\":"...)
+		dst = appendJSONBytes(dst, m.Profile)
+	}
+	if len(m.Checks) > 0 {
+		dst = append(appendComma(dst, start), "\"checks\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.Checks {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendJSONString(dst, v)
+		}
+		dst = append(dst, ']')
+	}
+	if len(m.Tools) > 0 {
+		dst = append(appendComma(dst, start), "\"tools\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.Tools {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = v.AppendJSON(dst)
+		}
+		dst = append(dst, ']')
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *Task) UnmarshalJSON(b []byte) error {
+	*m = Task{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *Task) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "prompt":
+			if d.field(&s, 0, "prompt") {
+				m.Prompt = d.bytes()
+			}
+		case "context":
+			if d.field(&s, 1, "context") {
+				for i := 0; d.list(i); i++ {
+					v := new(Message)
+					v.decodeJSON(d)
+					m.Context = append(m.Context, v)
+				}
+			}
+		case "priority":
+			if d.field(&s, 2, "priority") {
+				m.Priority = jsonEnum(d, "PRIORITY_", ParsePriority)
+			}
+		case "options":
+			if d.field(&s, 3, "options") {
+				for i := 0; d.list(i); i++ {
+					m.Options = append(m.Options, d.bytes())
+				}
+			}
+		case "profile":
+			if d.field(&s, 4, "profile") {
+				m.Profile = d.bytes()
+			}
+		case "checks":
+			if d.field(&s, 5, "checks") {
+				for i := 0; d.list(i); i++ {
+					m.Checks = append(m.Checks, d.str())
+				}
+			}
+		case "tools":
+			if d.field(&s, 6, "tools") {
+				for i := 0; d.list(i); i++ {
+					v := new(Tool)
+					v.decodeJSON(d)
+					m.Tools = append(m.Tools, v)
+				}
+			}
+		default:
+			d.unknown()
+		}
+	}
+	d.need(len(m.Prompt) > 0, "prompt")
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *Budget) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if m.Calls != nil {
+		dst = append(appendComma(dst, start), "\"calls\":"...)
+		dst = appendJSONUint64(dst, *m.Calls)
+	}
+	if m.Tokens != nil {
+		dst = append(appendComma(dst, start), "\"tokens\":"...)
+		dst = appendJSONUint64(dst, *m.Tokens)
+	}
+	if m.Millis != nil {
+		dst = append(appendComma(dst, start), "\"millis\":"...)
+		dst = appendJSONUint64(dst, *m.Millis)
+	}
+	if m.NanoUSD != nil {
+		dst = append(appendComma(dst, start), "\"nanoUsd\":"...)
+		dst = appendJSONUint64(dst, *m.NanoUSD)
+	}
+	if m.Width != 0 {
+		dst = append(appendComma(dst, start), "\"width\":"...)
+		dst = strconv.AppendUint(dst, uint64(m.Width), 10)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *Budget) UnmarshalJSON(b []byte) error {
+	*m = Budget{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *Budget) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "calls":
+			if d.field(&s, 0, "calls") {
+				m.Calls = new(d.uint(64))
+			}
+		case "tokens":
+			if d.field(&s, 1, "tokens") {
+				m.Tokens = new(d.uint(64))
+			}
+		case "millis":
+			if d.field(&s, 2, "millis") {
+				m.Millis = new(d.uint(64))
+			}
+		case "nanoUsd", "nano_usd":
+			if d.field(&s, 3, "nanoUsd") {
+				m.NanoUSD = new(d.uint(64))
+			}
+		case "width":
+			if d.field(&s, 4, "width") {
+				m.Width = uint32(d.uint(32))
+			}
+		default:
+			d.unknown()
+		}
+	}
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *Event) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if m.Action != 0 {
+		dst = append(appendComma(dst, start), "\"action\":"...)
+		dst = strconv.AppendUint(dst, uint64(m.Action), 10)
+	}
+	if m.Samples != nil {
+		dst = append(appendComma(dst, start), "\"samples\":"...)
+		dst = m.Samples.AppendJSON(dst)
+	}
+	if m.Check != nil {
+		dst = append(appendComma(dst, start), "\"check\":"...)
+		dst = m.Check.AppendJSON(dst)
+	}
+	if m.Tool != nil {
+		dst = append(appendComma(dst, start), "\"tool\":"...)
+		dst = m.Tool.AppendJSON(dst)
+	}
+	if m.Refused != nil {
+		dst = append(appendComma(dst, start), "\"refused\":"...)
+		dst = m.Refused.AppendJSON(dst)
+	}
+	if m.Stop != nil {
+		dst = append(appendComma(dst, start), "\"stop\":"...)
+		dst = m.Stop.AppendJSON(dst)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *Event) UnmarshalJSON(b []byte) error {
+	*m = Event{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *Event) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "action":
+			if d.field(&s, 0, "action") {
+				m.Action = uint32(d.uint(32))
+			}
+		case "samples":
+			if d.field(&s, 1, "samples") {
+				m.Samples = new(Samples)
+				m.Samples.decodeJSON(d)
+			}
+		case "check":
+			if d.field(&s, 2, "check") {
+				m.Check = new(CheckOutcome)
+				m.Check.decodeJSON(d)
+			}
+		case "tool":
+			if d.field(&s, 3, "tool") {
+				m.Tool = new(ToolResult)
+				m.Tool.decodeJSON(d)
+			}
+		case "refused":
+			if d.field(&s, 4, "refused") {
+				m.Refused = new(Error)
+				m.Refused.decodeJSON(d)
+			}
+		case "stop":
+			if d.field(&s, 5, "stop") {
+				m.Stop = new(Stop)
+				m.Stop.decodeJSON(d)
+			}
+		default:
+			d.unknown()
+		}
+	}
+	d.one(s.set&0x3e, "outcome")
+	d.need(s.set&0x3e != 0, "outcome")
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *Samples) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if len(m.Samples) > 0 {
+		dst = append(appendComma(dst, start), "\"samples\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.Samples {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = v.AppendJSON(dst)
+		}
+		dst = append(dst, ']')
+	}
+	if m.Usage != nil {
+		dst = append(appendComma(dst, start), "\"usage\":"...)
+		dst = m.Usage.AppendJSON(dst)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *Samples) UnmarshalJSON(b []byte) error {
+	*m = Samples{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *Samples) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "samples":
+			if d.field(&s, 0, "samples") {
+				for i := 0; d.list(i); i++ {
+					v := new(Sample)
+					v.decodeJSON(d)
+					m.Samples = append(m.Samples, v)
+				}
+			}
+		case "usage":
+			if d.field(&s, 1, "usage") {
+				m.Usage = new(Usage)
+				m.Usage.decodeJSON(d)
+			}
+		default:
+			d.unknown()
+		}
+	}
+	d.need(len(m.Samples) > 0, "samples")
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *Sample) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if len(m.Parts) > 0 {
+		dst = append(appendComma(dst, start), "\"parts\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.Parts {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = v.AppendJSON(dst)
+		}
+		dst = append(dst, ']')
+	}
+	if m.Finish != 0 {
+		dst = append(appendComma(dst, start), "\"finish\":"...)
+		dst = strconv.AppendInt(dst, int64(m.Finish), 10)
+	}
+	if m.Error != nil {
+		dst = append(appendComma(dst, start), "\"error\":"...)
+		dst = m.Error.AppendJSON(dst)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *Sample) UnmarshalJSON(b []byte) error {
+	*m = Sample{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *Sample) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "parts":
+			if d.field(&s, 0, "parts") {
+				for i := 0; d.list(i); i++ {
+					v := new(Part)
+					v.decodeJSON(d)
+					m.Parts = append(m.Parts, v)
+				}
+			}
+		case "finish":
+			if d.field(&s, 1, "finish") {
+				m.Finish = jsonEnum(d, "FINISH_REASON_", ParseFinishReason)
+			}
+		case "error":
+			if d.field(&s, 2, "error") {
+				m.Error = new(Error)
+				m.Error.decodeJSON(d)
+			}
+		default:
+			d.unknown()
+		}
+	}
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *CheckOutcome) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if m.Passed {
+		dst = append(appendComma(dst, start), "\"passed\":"...)
+		dst = appendJSONBool(dst, m.Passed)
+	}
+	if math.Float64bits(m.Score) != 0 {
+		dst = append(appendComma(dst, start), "\"score\":"...)
+		dst = appendJSONFloat(dst, m.Score, 64)
+	}
+	if len(m.Detail) > 0 {
+		dst = append(appendComma(dst, start), "\"detail\":"...)
+		dst = appendJSONBytes(dst, m.Detail)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *CheckOutcome) UnmarshalJSON(b []byte) error {
+	*m = CheckOutcome{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *CheckOutcome) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "passed":
+			if d.field(&s, 0, "passed") {
+				m.Passed = d.bool()
+			}
+		case "score":
+			if d.field(&s, 1, "score") {
+				m.Score = d.float(64)
+			}
+		case "detail":
+			if d.field(&s, 2, "detail") {
+				m.Detail = d.bytes()
+			}
+		default:
+			d.unknown()
+		}
+	}
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *Stop) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	_ = start
+	dst = append(appendComma(dst, start), "\"reason\":"...)
+	dst = strconv.AppendInt(dst, int64(m.Reason), 10)
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *Stop) UnmarshalJSON(b []byte) error {
+	*m = Stop{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *Stop) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "reason":
+			if d.field(&s, 0, "reason") {
+				m.Reason = jsonEnum(d, "STOP_REASON_", ParseStopReason)
+			}
+		default:
+			d.unknown()
+		}
+	}
+	d.need(m.Reason != 0, "reason")
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *StepAnswer) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if len(m.State) > 0 {
+		dst = append(appendComma(dst, start), "\"state\":"...)
+		dst = appendJSONBytes(dst, m.State)
+	}
+	if len(m.Actions) > 0 {
+		dst = append(appendComma(dst, start), "\"actions\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.Actions {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = v.AppendJSON(dst)
+		}
+		dst = append(dst, ']')
+	}
+	if m.Wait != 0 {
+		dst = append(appendComma(dst, start), "\"wait\":"...)
+		dst = strconv.AppendInt(dst, int64(m.Wait), 10)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *StepAnswer) UnmarshalJSON(b []byte) error {
+	*m = StepAnswer{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *StepAnswer) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "state":
+			if d.field(&s, 0, "state") {
+				m.State = d.bytes()
+			}
+		case "actions":
+			if d.field(&s, 1, "actions") {
+				for i := 0; d.list(i); i++ {
+					v := new(Action)
+					v.decodeJSON(d)
+					m.Actions = append(m.Actions, v)
+				}
+			}
+		case "wait":
+			if d.field(&s, 2, "wait") {
+				m.Wait = jsonEnum(d, "WAIT_", ParseWait)
+			}
+		default:
+			d.unknown()
+		}
+	}
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *Action) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if m.ID != 0 {
+		dst = append(appendComma(dst, start), "\"id\":"...)
+		dst = strconv.AppendUint(dst, uint64(m.ID), 10)
+	}
+	if m.Complete != nil {
+		dst = append(appendComma(dst, start), "\"complete\":"...)
+		dst = m.Complete.AppendJSON(dst)
+	}
+	if m.Check != nil {
+		dst = append(appendComma(dst, start), "\"check\":"...)
+		dst = m.Check.AppendJSON(dst)
+	}
+	if m.Tool != nil {
+		dst = append(appendComma(dst, start), "\"tool\":"...)
+		dst = m.Tool.AppendJSON(dst)
+	}
+	if m.Trace != nil {
+		dst = append(appendComma(dst, start), "\"trace\":"...)
+		dst = m.Trace.AppendJSON(dst)
+	}
+	if m.Best != nil {
+		dst = append(appendComma(dst, start), "\"best\":"...)
+		dst = m.Best.AppendJSON(dst)
+	}
+	if m.Finish != nil {
+		dst = append(appendComma(dst, start), "\"finish\":"...)
+		dst = m.Finish.AppendJSON(dst)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *Action) UnmarshalJSON(b []byte) error {
+	*m = Action{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *Action) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "id":
+			if d.field(&s, 0, "id") {
+				m.ID = uint32(d.uint(32))
+			}
+		case "complete":
+			if d.field(&s, 1, "complete") {
+				m.Complete = new(Complete)
+				m.Complete.decodeJSON(d)
+			}
+		case "check":
+			if d.field(&s, 2, "check") {
+				m.Check = new(Check)
+				m.Check.decodeJSON(d)
+			}
+		case "tool":
+			if d.field(&s, 3, "tool") {
+				m.Tool = new(ToolCall)
+				m.Tool.decodeJSON(d)
+			}
+		case "trace":
+			if d.field(&s, 4, "trace") {
+				m.Trace = new(Trace)
+				m.Trace.decodeJSON(d)
+			}
+		case "best":
+			if d.field(&s, 5, "best") {
+				m.Best = new(Best)
+				m.Best.decodeJSON(d)
+			}
+		case "finish":
+			if d.field(&s, 6, "finish") {
+				m.Finish = new(Finish)
+				m.Finish.decodeJSON(d)
+			}
+		default:
+			d.unknown()
+		}
+	}
+	d.one(s.set&0x7e, "action")
+	d.need(s.set&0x7e != 0, "action")
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *Complete) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if len(m.Messages) > 0 {
+		dst = append(appendComma(dst, start), "\"messages\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.Messages {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = v.AppendJSON(dst)
+		}
+		dst = append(dst, ']')
+	}
+	if m.Class != 0 {
+		dst = append(appendComma(dst, start), "\"class\":"...)
+		dst = strconv.AppendInt(dst, int64(m.Class), 10)
+	}
+	if m.Samples != 0 {
+		dst = append(appendComma(dst, start), "\"samples\":"...)
+		dst = strconv.AppendUint(dst, uint64(m.Samples), 10)
+	}
+	if m.MaxOutputTokens != 0 {
+		dst = append(appendComma(dst, start), "\"maxOutputTokens\":"...)
+		dst = strconv.AppendUint(dst, uint64(m.MaxOutputTokens), 10)
+	}
+	if m.Temperature != nil {
+		dst = append(appendComma(dst, start), "\"temperature\":"...)
+		dst = appendJSONFloat(dst, *m.Temperature, 64)
+	}
+	if m.TopP != nil {
+		dst = append(appendComma(dst, start), "\"topP\":"...)
+		dst = appendJSONFloat(dst, *m.TopP, 64)
+	}
+	if len(m.Stop) > 0 {
+		dst = append(appendComma(dst, start), "\"stop\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.Stop {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendJSONBytes(dst, v)
+		}
+		dst = append(dst, ']')
+	}
+	if m.Format != nil {
+		dst = append(appendComma(dst, start), "\"format\":"...)
+		dst = m.Format.AppendJSON(dst)
+	}
+	if len(m.Tools) > 0 {
+		dst = append(appendComma(dst, start), "\"tools\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.Tools {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = v.AppendJSON(dst)
+		}
+		dst = append(dst, ']')
+	}
+	if m.ToolChoice != nil {
+		dst = append(appendComma(dst, start), "\"toolChoice\":"...)
+		dst = m.ToolChoice.AppendJSON(dst)
+	}
+	if m.Reasoning != nil {
+		dst = append(appendComma(dst, start), "\"reasoning\":"...)
+		dst = m.Reasoning.AppendJSON(dst)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *Complete) UnmarshalJSON(b []byte) error {
+	*m = Complete{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *Complete) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "messages":
+			if d.field(&s, 0, "messages") {
+				for i := 0; d.list(i); i++ {
+					v := new(Message)
+					v.decodeJSON(d)
+					m.Messages = append(m.Messages, v)
+				}
+			}
+		case "class":
+			if d.field(&s, 1, "class") {
+				m.Class = jsonEnum(d, "MODEL_CLASS_", ParseModelClass)
+			}
+		case "samples":
+			if d.field(&s, 2, "samples") {
+				m.Samples = uint32(d.uint(32))
+			}
+		case "maxOutputTokens", "max_output_tokens":
+			if d.field(&s, 3, "maxOutputTokens") {
+				m.MaxOutputTokens = uint32(d.uint(32))
+			}
+		case "temperature":
+			if d.field(&s, 4, "temperature") {
+				m.Temperature = new(d.float(64))
+			}
+		case "topP", "top_p":
+			if d.field(&s, 5, "topP") {
+				m.TopP = new(d.float(64))
+			}
+		case "stop":
+			if d.field(&s, 6, "stop") {
+				for i := 0; d.list(i); i++ {
+					m.Stop = append(m.Stop, d.bytes())
+				}
+			}
+		case "format":
+			if d.field(&s, 7, "format") {
+				m.Format = new(OutputFormat)
+				m.Format.decodeJSON(d)
+			}
+		case "tools":
+			if d.field(&s, 8, "tools") {
+				for i := 0; d.list(i); i++ {
+					v := new(Tool)
+					v.decodeJSON(d)
+					m.Tools = append(m.Tools, v)
+				}
+			}
+		case "toolChoice", "tool_choice":
+			if d.field(&s, 9, "toolChoice") {
+				m.ToolChoice = new(ToolChoice)
+				m.ToolChoice.decodeJSON(d)
+			}
+		case "reasoning":
+			if d.field(&s, 10, "reasoning") {
+				m.Reasoning = new(Reasoning)
+				m.Reasoning.decodeJSON(d)
+			}
+		default:
+			d.unknown()
+		}
+	}
+	d.need(len(m.Messages) > 0, "messages")
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *Check) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if len(m.Name) > 0 {
+		dst = append(appendComma(dst, start), "\"name\":"...)
+		dst = appendJSONString(dst, m.Name)
+	}
+	if len(m.Candidate) > 0 {
+		dst = append(appendComma(dst, start), "\"candidate\":"...)
+		dst = appendJSONBytes(dst, m.Candidate)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *Check) UnmarshalJSON(b []byte) error {
+	*m = Check{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *Check) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "name":
+			if d.field(&s, 0, "name") {
+				m.Name = d.str()
+			}
+		case "candidate":
+			if d.field(&s, 1, "candidate") {
+				m.Candidate = d.bytes()
+			}
+		default:
+			d.unknown()
+		}
+	}
+	d.need(len(m.Name) > 0, "name")
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *Trace) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	_ = start
+	dst = append(appendComma(dst, start), "\"kind\":"...)
+	dst = strconv.AppendInt(dst, int64(m.Kind), 10)
+	if m.Node != 0 {
+		dst = append(appendComma(dst, start), "\"node\":"...)
+		dst = strconv.AppendUint(dst, uint64(m.Node), 10)
+	}
+	if m.Parent != 0 {
+		dst = append(appendComma(dst, start), "\"parent\":"...)
+		dst = strconv.AppendUint(dst, uint64(m.Parent), 10)
+	}
+	if m.Score != nil {
+		dst = append(appendComma(dst, start), "\"score\":"...)
+		dst = appendJSONFloat(dst, *m.Score, 64)
+	}
+	if len(m.Text) > 0 {
+		dst = append(appendComma(dst, start), "\"text\":"...)
+		dst = appendJSONBytes(dst, m.Text)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *Trace) UnmarshalJSON(b []byte) error {
+	*m = Trace{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *Trace) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "kind":
+			if d.field(&s, 0, "kind") {
+				m.Kind = jsonEnum(d, "TRACE_KIND_", ParseTraceKind)
+			}
+		case "node":
+			if d.field(&s, 1, "node") {
+				m.Node = uint32(d.uint(32))
+			}
+		case "parent":
+			if d.field(&s, 2, "parent") {
+				m.Parent = uint32(d.uint(32))
+			}
+		case "score":
+			if d.field(&s, 3, "score") {
+				m.Score = new(d.float(64))
+			}
+		case "text":
+			if d.field(&s, 4, "text") {
+				m.Text = d.bytes()
+			}
+		default:
+			d.unknown()
+		}
+	}
+	d.need(m.Kind != 0, "kind")
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *Best) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if len(m.Answer) > 0 {
+		dst = append(appendComma(dst, start), "\"answer\":"...)
+		dst = appendJSONBytes(dst, m.Answer)
+	}
+	if math.Float64bits(m.Confidence) != 0 {
+		dst = append(appendComma(dst, start), "\"confidence\":"...)
+		dst = appendJSONFloat(dst, m.Confidence, 64)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *Best) UnmarshalJSON(b []byte) error {
+	*m = Best{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *Best) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "answer":
+			if d.field(&s, 0, "answer") {
+				m.Answer = d.bytes()
+			}
+		case "confidence":
+			if d.field(&s, 1, "confidence") {
+				m.Confidence = d.float(64)
+			}
+		default:
+			d.unknown()
+		}
+	}
+	d.need(len(m.Answer) > 0, "answer")
+}
+
+// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
+func (m *Finish) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m == nil {
+		return append(dst, '}')
+	}
+	start := len(dst)
+	if len(m.Answer) > 0 {
+		dst = append(appendComma(dst, start), "\"answer\":"...)
+		dst = appendJSONBytes(dst, m.Answer)
+	}
+	dst = append(appendComma(dst, start), "\"confidence\":"...)
+	dst = appendJSONFloat(dst, m.Confidence, 64)
+	if len(m.ToolCalls) > 0 {
+		dst = append(appendComma(dst, start), "\"toolCalls\":"...)
+		dst = append(dst, '[')
+		for i, v := range m.ToolCalls {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = v.AppendJSON(dst)
+		}
+		dst = append(dst, ']')
+	}
+	if m.Failed {
+		dst = append(appendComma(dst, start), "\"failed\":"...)
+		dst = appendJSONBool(dst, m.Failed)
+	}
+	return append(dst, '}')
+}
+
+// UnmarshalJSON replaces m by the message in b. Unknown and duplicate keys, wrong types and trailing data are errors; null means
+// absent. Enums may be numbers or names. The error is a *DecodeError; m is then half filled.
+func (m *Finish) UnmarshalJSON(b []byte) error {
+	*m = Finish{}
+	return unmarshalJSON(b, false, m.decodeJSON)
+}
+
+func (m *Finish) decodeJSON(d *jsonDecoder) {
+	var s fieldSet
+	if !d.open() {
+		return
+	}
+	for first := true; d.next(&first); {
+		switch string(d.key) {
+		case "answer":
+			if d.field(&s, 0, "answer") {
+				m.Answer = d.bytes()
+			}
+		case "confidence":
+			if d.field(&s, 1, "confidence") {
+				m.Confidence = d.float(64)
+			}
+		case "toolCalls", "tool_calls":
+			if d.field(&s, 2, "toolCalls") {
+				for i := 0; d.list(i); i++ {
+					v := new(ToolCall)
+					v.decodeJSON(d)
+					m.ToolCalls = append(m.ToolCalls, v)
+				}
+			}
+		case "failed":
+			if d.field(&s, 3, "failed") {
+				m.Failed = d.bool()
+			}
+		default:
+			d.unknown()
+		}
+	}
+	d.need(s.set>>1&1 != 0, "confidence")
 }

@@ -17,7 +17,8 @@ type Error struct {
 // View is one reading of the payload: the original text, or what a bounded decoding of it revealed. A detector whose manifest asks
 // for excerpts gets windows around the signature hits; each window is a View of its own with a base.
 type View struct {
-	// The chain of decodings, outermost first, joined by ">": "text", "html.comment", "base64", "url>base64". Required.
+	// The chain of decodings, outermost first, joined by ">": "text", "html.comment", "base64", "url>base64".
+	// Required.
 	Name string
 	// The reading itself. Valid UTF-8; what was not is U+FFFD.
 	Text []byte
@@ -129,9 +130,24 @@ type Request struct {
 	Configure *ConfigureRequest
 	// Member of oneof body.
 	Detect *DetectRequest
-	// 7 to 15: providers and strategies (see provider.proto, strategy.proto).
 	// Member of oneof body.
 	Judge *JudgeRequest
+	// Member of oneof body.
+	Request *ProviderRequest
+	// Member of oneof body.
+	Response *HTTPResponse
+	// Member of oneof body.
+	Stream *StreamRequest
+	// Member of oneof body.
+	Models *ModelsRequest
+	// Member of oneof body.
+	Health *HealthRequest
+	// Member of oneof body.
+	Auth *AuthRequest
+	// Member of oneof body.
+	Step *StepRequest
+	// The revision of the contract the host knows: an answer may use nothing newer.
+	Revision uint32
 }
 
 // BodyField returns the field number of the member of body that is set, the first one if several are; 0 if none is.
@@ -147,20 +163,48 @@ func (m *Request) BodyField() int {
 		return 5
 	case m.Judge != nil:
 		return 6
+	case m.Request != nil:
+		return 7
+	case m.Response != nil:
+		return 8
+	case m.Stream != nil:
+		return 9
+	case m.Models != nil:
+		return 10
+	case m.Health != nil:
+		return 11
+	case m.Auth != nil:
+		return 12
+	case m.Step != nil:
+		return 13
 	}
 	return 0
 }
 
 // Response is what amygdala_call returns: an error or the one member of `body` that answers the op.
 type Response struct {
+	// Member of oneof body.
 	Error *Error
 	// Member of oneof body.
 	Manifest *Manifest
 	// Member of oneof body.
 	Configured *ConfigureResponse
-	// 5 to 15: providers and strategies.
 	// Member of oneof body.
 	Verdict *Verdict
+	// Member of oneof body.
+	HTTPRequest *HTTPRequest
+	// Member of oneof body.
+	Result *Result
+	// Member of oneof body.
+	Stream *StreamAnswer
+	// Member of oneof body.
+	Models *ModelsAnswer
+	// Member of oneof body.
+	Health *HealthAnswer
+	// Member of oneof body.
+	Auth *AuthStep
+	// Member of oneof body.
+	Step *StepAnswer
 }
 
 // BodyField returns the field number of the member of body that is set, the first one if several are; 0 if none is.
@@ -168,17 +212,33 @@ func (m *Response) BodyField() int {
 	switch {
 	case m == nil:
 		return 0
+	case m.Error != nil:
+		return 1
 	case m.Manifest != nil:
 		return 2
 	case m.Configured != nil:
 		return 3
 	case m.Verdict != nil:
 		return 4
+	case m.HTTPRequest != nil:
+		return 5
+	case m.Result != nil:
+		return 6
+	case m.Stream != nil:
+		return 7
+	case m.Models != nil:
+		return 8
+	case m.Health != nil:
+		return 9
+	case m.Auth != nil:
+		return 10
+	case m.Step != nil:
+		return 11
 	}
 	return 0
 }
 
-// DescribeRequest has no fields of its own meaning.
+// DescribeRequest asks a plugin for its manifest.
 type DescribeRequest struct {
 }
 
@@ -189,7 +249,7 @@ type ConfigureRequest struct {
 	Assets []*Asset
 }
 
-// ConfigureResponse has no fields of its own meaning.
+// ConfigureResponse says that the plugin accepts its settings.
 type ConfigureResponse struct {
 	// Settings the plugin understood but suggests to change. For a person.
 	Warnings []string
@@ -230,6 +290,15 @@ type Manifest struct {
 	Threats []Threat
 	// Detectors: send windows around the signature hits instead of whole views.
 	Excerpts bool
+	// Providers: the secrets, places and derived values an adapter may name. Anything else it names is a failed call.
+	Credentials []*CredentialSpec
+	Endpoints   []*Endpoint
+	Derived     []*Derived
+	// Strategies: the kinds of action it may ask for; traces, bests and finishes need no mention.
+	Actions []ActionKind
+	// The newest revision of the contract whose request fields the plugin knows. Where a restriction is newer, the host does not rely on
+	// the plugin to obey it.
+	Revision uint32
 	// Filled in by the packer, left out by DESCRIBE.
 	Digests   []*Digest
 	Signature []byte
@@ -276,4 +345,1047 @@ type Grant struct {
 	Type string
 	// Required.
 	Value string
+}
+
+// Completion is one request to a model, in no provider's dialect. What an adapter cannot express it reports in
+// HTTPRequest.unexpressed; it never drops or widens a restriction in silence.
+type Completion struct {
+	// The model's id at the provider, without "provider/".
+	// Required.
+	Model string
+	// Required.
+	Messages   []*Message
+	Tools      []*Tool
+	ToolChoice *ToolChoice
+	Format     *OutputFormat
+	Reasoning  *Reasoning
+	// 0: the provider's default.
+	MaxOutputTokens uint32
+	// Optional: nil is not the same as zero.
+	Temperature *float64
+	// Optional: nil is not the same as zero.
+	TopP *float64
+	// Optional: nil is not the same as zero.
+	TopK *uint32
+	// Optional: nil is not the same as zero.
+	Seed *int64
+	// Optional: nil is not the same as zero.
+	PresencePenalty *float64
+	// Optional: nil is not the same as zero.
+	FrequencyPenalty *float64
+	Stop             [][]byte
+	// How many alternatives to answer with; 0 means 1.
+	Choices uint32
+	// Ask for a stream; the host then calls STREAM instead of RESPONSE.
+	Stream bool
+	// The provider must not keep the conversation.
+	NoStore bool
+	// Groups requests that share a beginning, for providers with such a cache. A hint.
+	CacheKey string
+	// An opaque id of the end user, for providers that ask for one.
+	User        string
+	ServiceTier string
+	// Fields of the caller's request that have no canonical form. An adapter that knows one applies it; else it reports it.
+	Extra []*Extra
+}
+
+// Message is one turn of the conversation.
+type Message struct {
+	// Required.
+	Role  Role
+	Parts []*Part
+	// The participant's name, where several share a role.
+	Name string
+}
+
+// Part is one piece of a message.
+type Part struct {
+	// Member of oneof content.
+	Text *Text
+	// Member of oneof content.
+	Blob *Blob
+	// Member of oneof content.
+	ToolCall *ToolCall
+	// Member of oneof content.
+	ToolResult *ToolResult
+	// Member of oneof content.
+	Thought *Thought
+	// The model declined, in its own words.
+	// Member of oneof content.
+	Refusal *Text
+	// What the provider attached to this very part and wants back with it, unchanged: a thought signature, encrypted reasoning.
+	VendorState *VendorState
+	// Everything up to here is worth caching at the provider. A hint.
+	CachePoint bool
+}
+
+// ContentField returns the field number of the member of content that is set, the first one if several are; 0 if none is.
+func (m *Part) ContentField() int {
+	switch {
+	case m == nil:
+		return 0
+	case m.Text != nil:
+		return 1
+	case m.Blob != nil:
+		return 2
+	case m.ToolCall != nil:
+		return 3
+	case m.ToolResult != nil:
+		return 4
+	case m.Thought != nil:
+		return 5
+	case m.Refusal != nil:
+		return 6
+	}
+	return 0
+}
+
+// VendorState is opaque to all but its vendor. It survives every round trip through the canonical form.
+type VendorState struct {
+	// The adapter that wrote it; every other adapter leaves it out.
+	// Required.
+	Vendor string
+	// Required.
+	Data []byte
+}
+
+// Text has no fields of its own meaning.
+type Text struct {
+	Text []byte
+}
+
+// Blob is an image, a sound or a document: data, or a URL that the provider fetches.
+type Blob struct {
+	// Such as "image/png"; "image/*" if a URL's exact type is not known.
+	// Required.
+	MediaType string
+	Data      []byte
+	URL       []byte
+	// The file's name, if it has one.
+	Name []byte
+	// "low", "high" or "auto": how closely an image is to be looked at.
+	Detail string
+}
+
+// Thought is reasoning that the provider shows. Empty text with a vendor_state is reasoning that it keeps to itself.
+type Thought struct {
+	Text []byte
+	// The text is a summary, not the reasoning itself.
+	Summary bool
+}
+
+// ToolCall has no fields of its own meaning.
+type ToolCall struct {
+	// Pairs the call with its result. An adapter makes one up where the provider gives none: the same for the same answer.
+	// Required.
+	ID string
+	// Required.
+	Name string
+	// JSON text of an object, as the model wrote it, which need not be valid. A call without arguments has "{}".
+	Arguments []byte
+}
+
+// ToolResult has no fields of its own meaning.
+type ToolResult struct {
+	// The id of the call.
+	// Required.
+	ID string
+	// The tool's name; some providers match by it.
+	Name  string
+	Parts []*ResultPart
+	// The tool failed; the parts say how.
+	Failed bool
+}
+
+// ResultPart is one piece of what a tool returned.
+type ResultPart struct {
+	// Member of oneof content.
+	Text *Text
+	// Member of oneof content.
+	Blob *Blob
+}
+
+// ContentField returns the field number of the member of content that is set, the first one if several are; 0 if none is.
+func (m *ResultPart) ContentField() int {
+	switch {
+	case m == nil:
+		return 0
+	case m.Text != nil:
+		return 1
+	case m.Blob != nil:
+		return 2
+	}
+	return 0
+}
+
+// Tool has no fields of its own meaning.
+type Tool struct {
+	// Required.
+	Name        string
+	Description []byte
+	// JSON schema of the arguments. Empty: an object without properties.
+	Parameters []byte
+	// The arguments must fit the schema exactly.
+	Strict bool
+}
+
+// ToolChoice has no fields of its own meaning.
+type ToolChoice struct {
+	Mode ToolMode
+	// Only these tools may be called; empty: all. One name with mode required is "this tool".
+	Names []string
+	// False forbids more than one call in an answer. Absent: the provider's default.
+	// Optional: nil is not the same as zero.
+	Parallel *bool
+}
+
+// OutputFormat has no fields of its own meaning.
+type OutputFormat struct {
+	// Required.
+	Kind        OutputKind
+	Name        string
+	Description []byte
+	Schema      []byte
+	// The answer must fit the schema exactly.
+	Strict bool
+}
+
+// Reasoning has no fields of its own meaning.
+type Reasoning struct {
+	Effort Effort
+	// At most this many tokens of reasoning; 0: as the effort says.
+	MaxTokens uint32
+	// Ask for readable reasoning or a summary of it.
+	Visible bool
+}
+
+// Extra is one field of the caller's request, as JSON.
+type Extra struct {
+	// Required.
+	Name string
+	// Required.
+	JSON []byte
+}
+
+// Embedding asks for vectors.
+type Embedding struct {
+	// Required.
+	Model string
+	// Required.
+	Inputs [][]byte
+	// 0: the model's own.
+	Dimensions uint32
+	User       string
+}
+
+// ProviderRequest is the body of REQUEST: what to express.
+type ProviderRequest struct {
+	// Member of oneof body.
+	Completion *Completion
+	// Member of oneof body.
+	Embedding *Embedding
+	// Derived values of the credential that the host has chosen, such as an account id.
+	Values []*DerivedValue
+}
+
+// BodyField returns the field number of the member of body that is set, the first one if several are; 0 if none is.
+func (m *ProviderRequest) BodyField() int {
+	switch {
+	case m == nil:
+		return 0
+	case m.Completion != nil:
+		return 1
+	case m.Embedding != nil:
+		return 2
+	}
+	return 0
+}
+
+// HTTPRequest is what an adapter wants to have sent. It cannot name a host: it names an endpoint of its manifest and a path below it.
+// The host refuses a route the manifest does not allow and these headers: authorization, proxy-authorization, cookie, host,
+// content-length, transfer-encoding, connection and the other hop-by-hop headers, accept-encoding, forwarded, x-forwarded-*, via.
+type HTTPRequest struct {
+	// Required.
+	Method HTTPMethod
+	// Name of an Endpoint in the manifest.
+	// Required.
+	Endpoint string
+	// Appended to the endpoint's base. Starts with "/"; no "..", no empty segment, no query.
+	// Required.
+	Path    string
+	Query   []*Pair
+	Headers []*Pair
+	Body    []byte
+	// Absent: send no credential.
+	Credential *Credential
+	// Secrets for the body of a token exchange (AUTH only).
+	BodyCredentials []*Credential
+	// The answer is a stream: call STREAM with it if the status is 2xx, RESPONSE otherwise.
+	Stream bool
+	// Handed back with the response; opaque to the host.
+	State []byte
+	// What the request does not say although it was asked for.
+	Unexpressed []*Unexpressed
+}
+
+// Pair is one header or query parameter. Header names are lower case.
+type Pair struct {
+	// Required.
+	Name  string
+	Value []byte
+}
+
+// Credential tells the host which secret to write where. The handle must be declared in the manifest and allowed at the endpoint.
+type Credential struct {
+	// Required.
+	Handle string
+	// Required.
+	Placement Placement
+	// Header name, form field or JSON pointer; empty for bearer.
+	Name string
+	// Written before the value in a header, followed by a space; empty: nothing.
+	Prefix string
+}
+
+// Unexpressed is one field of the canonical request that the provider's dialect cannot say.
+type Unexpressed struct {
+	// Path in the canonical request, such as "tool_choice.parallel" or "extra.logit_bias".
+	// Required.
+	Field string
+	// Leaving it out lets the model do what the caller forbade. Policy decides whether the request is sent at all.
+	Restrictive bool
+	Reason      []byte
+}
+
+// HTTPResponse is the body of RESPONSE, and part of others. Bodies that hold secrets never get here.
+type HTTPResponse struct {
+	// Required.
+	Status uint32
+	// Response headers without set-cookie and hop-by-hop headers.
+	Headers []*Pair
+	Body    []byte
+	// HTTPRequest.state.
+	State []byte
+}
+
+// Result is the answer to RESPONSE.
+type Result struct {
+	// Member of oneof outcome.
+	Completion *CompletionResult
+	// Member of oneof outcome.
+	Embedding *EmbeddingResult
+	// Member of oneof outcome.
+	Error *ProviderError
+	Rates []*RateWindow
+}
+
+// OutcomeField returns the field number of the member of outcome that is set, the first one if several are; 0 if none is.
+func (m *Result) OutcomeField() int {
+	switch {
+	case m == nil:
+		return 0
+	case m.Completion != nil:
+		return 1
+	case m.Embedding != nil:
+		return 2
+	case m.Error != nil:
+		return 3
+	}
+	return 0
+}
+
+// CompletionResult has no fields of its own meaning.
+type CompletionResult struct {
+	// The provider's id of the answer.
+	ID string
+	// The model that answered, as the provider names it.
+	Model string
+	// Required.
+	Choices []*Choice
+	Usage   *Usage
+}
+
+// Choice is one alternative.
+type Choice struct {
+	Parts []*Part
+	// Required.
+	Finish FinishReason
+	// The provider's own word.
+	NativeFinish string
+}
+
+// Usage counts tokens the same way for every provider. 0 means none or not told.
+type Usage struct {
+	// All input, cached and newly cached included.
+	InputTokens uint64
+	// The part of input_tokens read from the provider's cache.
+	CachedTokens uint64
+	// The part of input_tokens written to the provider's cache.
+	CacheWriteTokens uint64
+	// All output, reasoning included.
+	OutputTokens uint64
+	// The part of output_tokens that was reasoning.
+	ReasoningTokens uint64
+	// What the provider says it charges, in 1e-9 US dollars. Absent: it does not say.
+	// Optional: nil is not the same as zero.
+	CostNanoUSD *uint64
+}
+
+// EmbeddingResult has no fields of its own meaning.
+type EmbeddingResult struct {
+	Model string
+	// Required.
+	Vectors []*Vector
+	Usage   *Usage
+}
+
+// Vector has no fields of its own meaning.
+type Vector struct {
+	// Required.
+	Values []float32
+}
+
+// ProviderError is a failed attempt, classified.
+type ProviderError struct {
+	// Required.
+	Class ErrorClass
+	// HTTP status; 0 inside a stream.
+	Status uint32
+	// The provider's own code or type.
+	Code string
+	// The provider's text. At most 1,024 bytes are kept.
+	Message []byte
+	Scope   RateScope
+	// When to come back; 0: not told.
+	RetryAfterMillis uint64
+}
+
+// RateWindow is what the provider says is left.
+type RateWindow struct {
+	// "requests", "tokens", "input_tokens" or "output_tokens".
+	// Required.
+	Name      string
+	Limit     uint64
+	Remaining uint64
+	// Until the window is full again.
+	ResetMillis uint64
+}
+
+// StreamRequest brings the next bytes of a stream, cut anywhere. The first call has `head`, whose body is empty.
+type StreamRequest struct {
+	Head *HTTPResponse
+	Data []byte
+	End  StreamEnd
+}
+
+// StreamAnswer holds what the bytes meant so far. Concatenated, the chunks of a stream say the same as the Result of the same answer
+// without streaming.
+type StreamAnswer struct {
+	Chunks []*Chunk
+	// The terminal signal was seen; nothing that follows matters.
+	Done bool
+}
+
+// Chunk is one step of a stream. Parts of a choice are numbered from 0 in the order they began; deltas with the same number make up
+// one part.
+type Chunk struct {
+	Choice uint32
+	Part   uint32
+	// The provider has accepted the request. No content; the host may still switch to another model after it.
+	// Member of oneof event.
+	Start *StreamStart
+	// Member of oneof event.
+	Text *Text
+	// Member of oneof event.
+	Refusal *Text
+	// Member of oneof event.
+	Thought *Thought
+	// Member of oneof event.
+	ToolCall *ToolCallDelta
+	// Member of oneof event.
+	Blob *Blob
+	// Member of oneof event.
+	VendorState *VendorState
+	// Member of oneof event.
+	End *ChoiceEnd
+	// Replaces earlier usage; never added up.
+	// Member of oneof event.
+	Usage *Usage
+	// Member of oneof event.
+	Error *ProviderError
+	// Member of oneof event.
+	Rate *RateWindow
+}
+
+// EventField returns the field number of the member of event that is set, the first one if several are; 0 if none is.
+func (m *Chunk) EventField() int {
+	switch {
+	case m == nil:
+		return 0
+	case m.Start != nil:
+		return 3
+	case m.Text != nil:
+		return 4
+	case m.Refusal != nil:
+		return 5
+	case m.Thought != nil:
+		return 6
+	case m.ToolCall != nil:
+		return 7
+	case m.Blob != nil:
+		return 8
+	case m.VendorState != nil:
+		return 9
+	case m.End != nil:
+		return 10
+	case m.Usage != nil:
+		return 11
+	case m.Error != nil:
+		return 12
+	case m.Rate != nil:
+		return 13
+	}
+	return 0
+}
+
+// StreamStart has no fields of its own meaning.
+type StreamStart struct {
+	ID    string
+	Model string
+}
+
+// ToolCallDelta adds to a tool call. The first one of a part has id and name.
+type ToolCallDelta struct {
+	ID        string
+	Name      string
+	Arguments []byte
+}
+
+// ChoiceEnd has no fields of its own meaning.
+type ChoiceEnd struct {
+	// Required.
+	Finish       FinishReason
+	NativeFinish string
+}
+
+// ModelsRequest asks for the request that lists models, and with a response for what that response says.
+type ModelsRequest struct {
+	Response *HTTPResponse
+	Values   []*DerivedValue
+}
+
+// ModelsAnswer has no fields of its own meaning.
+type ModelsAnswer struct {
+	// Member of oneof next.
+	Request *HTTPRequest
+	// Member of oneof next.
+	Models *ModelList
+	// Member of oneof next.
+	Error *ProviderError
+}
+
+// NextField returns the field number of the member of next that is set, the first one if several are; 0 if none is.
+func (m *ModelsAnswer) NextField() int {
+	switch {
+	case m == nil:
+		return 0
+	case m.Request != nil:
+		return 1
+	case m.Models != nil:
+		return 2
+	case m.Error != nil:
+		return 3
+	}
+	return 0
+}
+
+// ModelList has no fields of its own meaning.
+type ModelList struct {
+	Models []*Model
+	// Fetches the next page.
+	More *HTTPRequest
+}
+
+// Model has no fields of its own meaning.
+type Model struct {
+	// Required.
+	ID          string
+	DisplayName []byte
+	Aliases     []string
+	// 0: not told.
+	ContextTokens   uint32
+	MaxOutputTokens uint32
+	Capabilities    []Capability
+	Efforts         []Effort
+	// Listed, but this credential may not use it.
+	Disabled bool
+	// Prices in 1e-9 US dollars a token. Absent: not told.
+	// Optional: nil is not the same as zero.
+	InputNanoUSD *uint64
+	// Optional: nil is not the same as zero.
+	OutputNanoUSD *uint64
+}
+
+// HealthRequest asks for a cheap request that shows whether the provider answers, and with a response for what that response says.
+type HealthRequest struct {
+	Response *HTTPResponse
+	Values   []*DerivedValue
+}
+
+// HealthAnswer has no fields of its own meaning.
+type HealthAnswer struct {
+	// Member of oneof next.
+	Request *HTTPRequest
+	// Member of oneof next.
+	Health *Health
+	// Member of oneof next.
+	Error *ProviderError
+}
+
+// NextField returns the field number of the member of next that is set, the first one if several are; 0 if none is.
+func (m *HealthAnswer) NextField() int {
+	switch {
+	case m == nil:
+		return 0
+	case m.Request != nil:
+		return 1
+	case m.Health != nil:
+		return 2
+	case m.Error != nil:
+		return 3
+	}
+	return 0
+}
+
+// Health has no fields of its own meaning.
+type Health struct {
+	// The provider's version or the like, for a person.
+	Detail []byte
+}
+
+// AuthRequest is one event for the step machine that obtains or renews a credential.
+type AuthRequest struct {
+	// AuthStep.state of the step before; empty with `start`.
+	State []byte
+	// Member of oneof event.
+	Start *AuthStart
+	// Member of oneof event.
+	Response *AuthResponse
+	// The wait of the step before is over.
+	// Member of oneof event.
+	Woken *AuthWoken
+}
+
+// EventField returns the field number of the member of event that is set, the first one if several are; 0 if none is.
+func (m *AuthRequest) EventField() int {
+	switch {
+	case m == nil:
+		return 0
+	case m.Start != nil:
+		return 2
+	case m.Response != nil:
+		return 3
+	case m.Woken != nil:
+		return 4
+	}
+	return 0
+}
+
+// AuthStart has no fields of its own meaning.
+type AuthStart struct {
+	// The handle to obtain or renew.
+	// Required.
+	Handle string
+	// Required.
+	Purpose AuthPurpose
+	// Handles that the keyring already holds.
+	Held []string
+	// Values derived before and kept with the credential.
+	Values []*DerivedValue
+}
+
+// AuthResponse is all that an adapter learns of an HTTP response in AUTH. The body stays with the host.
+type AuthResponse struct {
+	// 0: no answer came.
+	Status uint32
+	// Handles whose secret was found and moved to the keyring.
+	Captured []string
+	Values   []*DerivedValue
+}
+
+// AuthWoken has no fields of its own meaning.
+type AuthWoken struct {
+}
+
+// AuthStep is the answer to AUTH: what to do next.
+type AuthStep struct {
+	State []byte
+	// Member of oneof next.
+	Exchange *AuthExchange
+	// Member of oneof next.
+	Prompt *AuthPrompt
+	// Member of oneof next.
+	Done *AuthDone
+	// Member of oneof next.
+	Failed *AuthFailed
+	// Member of oneof next.
+	Wait *AuthWait
+}
+
+// NextField returns the field number of the member of next that is set, the first one if several are; 0 if none is.
+func (m *AuthStep) NextField() int {
+	switch {
+	case m == nil:
+		return 0
+	case m.Exchange != nil:
+		return 2
+	case m.Prompt != nil:
+		return 3
+	case m.Done != nil:
+		return 4
+	case m.Failed != nil:
+		return 5
+	case m.Wait != nil:
+		return 6
+	}
+	return 0
+}
+
+// AuthExchange sends a request and moves secrets out of its response.
+type AuthExchange struct {
+	// Required.
+	Request  *HTTPRequest
+	Captures []*Capture
+	// Names of declared derived values to compute and hand back.
+	Derive []string
+}
+
+// Capture moves the string at a JSON pointer of the response body into the keyring.
+type Capture struct {
+	// Required.
+	Pointer string
+	// Required.
+	Handle string
+}
+
+// AuthPrompt shows something to the person who logs in, then waits.
+type AuthPrompt struct {
+	// The page to open. The host shows it only if its host is one of the adapter's endpoints.
+	URL []byte
+	// The code to enter there.
+	Code       []byte
+	WaitMillis uint32
+}
+
+// AuthWait has no fields of its own meaning.
+type AuthWait struct {
+	// Required.
+	Millis uint32
+}
+
+// AuthDone has no fields of its own meaning.
+type AuthDone struct {
+	// When the credential ends, in seconds since the Unix epoch; 0: it does not, or nobody knows.
+	ExpiresUnix int64
+	// When to renew it; 0: when it is refused.
+	RefreshUnix int64
+	// Values to keep with the credential, all of them declared.
+	Values []*DerivedValue
+}
+
+// AuthFailed has no fields of its own meaning.
+type AuthFailed struct {
+	// Required.
+	Class ErrorClass
+	// A person must log in again; trying the same once more is of no use.
+	Permanent bool
+	Message   []byte
+}
+
+// DerivedValue is one value that the host computed from a response by a rule of the manifest.
+type DerivedValue struct {
+	// Required.
+	Name  string
+	Value []byte
+}
+
+// CredentialSpec declares one secret that an adapter may name, never read.
+type CredentialSpec struct {
+	// Required.
+	Handle string
+	// One line for the person who must provide it.
+	Description []byte
+	// Environment variables that may hold it, beside the host's usual ones.
+	Env []string
+	// The adapter works without it.
+	Optional bool
+	// AUTH obtains it. False: a person gives it.
+	Obtained bool
+	// Needed only while AUTH runs, then destroyed.
+	Transient bool
+	// Where it may be placed.
+	// Required.
+	Placements []Placement
+}
+
+// Derived declares one value that the host may compute from responses in AUTH and show to the adapter.
+type Derived struct {
+	// Required.
+	Name string
+	// Required.
+	Via DeriveVia
+	// JSON pointer into the response body.
+	Pointer  string
+	Argument string
+	// Required.
+	Type DeriveType
+	// For URLs: hosts that are allowed, such as "api.example.com" or "*.example.com".
+	Hosts []string
+}
+
+// Endpoint declares one place an adapter may talk to.
+type Endpoint struct {
+	// Required.
+	Name string
+	// Scheme, host, port and path prefix, such as "https://api.example.com/v1". Empty: the operator must name it.
+	Base string
+	// Required.
+	Routes []*Route
+	// Handles that may be sent here.
+	Credentials []string
+	// The operator's settings may replace the base, a loopback address included.
+	Configurable bool
+	// A derived value of type URL that replaces the base when there is one.
+	BaseFrom string
+}
+
+// Route allows one method on one path.
+type Route struct {
+	// Required.
+	Method HTTPMethod
+	// Below the base. "*" stands for one segment or the rest of one, as in "/models/*" or "/models/*:generateContent".
+	// Required.
+	Path string
+}
+
+// StepRequest is the body of STEP.
+type StepRequest struct {
+	// StepAnswer.state of the step before; empty in the first step.
+	State []byte
+	// The same in every step.
+	// Required.
+	Task *Task
+	// In a fixed order that the journal keeps. Empty in the first step.
+	Events []*Event
+	// What is left, the reserve for the final answer apart.
+	Budget *Budget
+	// Counts from 0.
+	Step uint32
+}
+
+// Task is what is to be solved.
+type Task struct {
+	// Required.
+	Prompt []byte
+	// Context that the host has chosen: memory, documents, the conversation.
+	Context  []*Message
+	Priority Priority
+	// Actions the caller listed to choose from.
+	Options [][]byte
+	// How this kind of task is prompted, parsed and bounded, as JSON. Means something to the strategy alone.
+	Profile []byte
+	// Names of the verifiers that a check may use.
+	Checks []string
+	// Tools that may be called.
+	Tools []*Tool
+}
+
+// Budget is what may still be spent. An absent field has no limit.
+type Budget struct {
+	// Optional: nil is not the same as zero.
+	Calls *uint64
+	// Input and output together.
+	// Optional: nil is not the same as zero.
+	Tokens *uint64
+	// Optional: nil is not the same as zero.
+	Millis *uint64
+	// Optional: nil is not the same as zero.
+	NanoUSD *uint64
+	// How many completions run at the same time.
+	Width uint32
+}
+
+// Event is the outcome of one action, or a word from the host.
+type Event struct {
+	// Action.id; 0 for a stop.
+	Action uint32
+	// Member of oneof outcome.
+	Samples *Samples
+	// Member of oneof outcome.
+	Check *CheckOutcome
+	// Member of oneof outcome.
+	Tool *ToolResult
+	// The action was not performed: limit (budget), timeout, denied (policy, or the answer did not pass inspection), unavailable.
+	// Member of oneof outcome.
+	Refused *Error
+	// Answer with a finish now. A strategy that does not is stopped, and its best so far is taken.
+	// Member of oneof outcome.
+	Stop *Stop
+}
+
+// OutcomeField returns the field number of the member of outcome that is set, the first one if several are; 0 if none is.
+func (m *Event) OutcomeField() int {
+	switch {
+	case m == nil:
+		return 0
+	case m.Samples != nil:
+		return 2
+	case m.Check != nil:
+		return 3
+	case m.Tool != nil:
+		return 4
+	case m.Refused != nil:
+		return 5
+	case m.Stop != nil:
+		return 6
+	}
+	return 0
+}
+
+// Samples are the answers to one completion, in order. There are always as many as were asked for.
+type Samples struct {
+	// Required.
+	Samples []*Sample
+	Usage   *Usage
+}
+
+// Sample is one answer, or why there is none.
+type Sample struct {
+	Parts  []*Part
+	Finish FinishReason
+	// Kinds as in Event.refused.
+	Error *Error
+}
+
+// CheckOutcome has no fields of its own meaning.
+type CheckOutcome struct {
+	Passed bool
+	// 0 to 1, if the verifier grades; else 0 or 1.
+	Score  float64
+	Detail []byte
+}
+
+// Stop has no fields of its own meaning.
+type Stop struct {
+	// Required.
+	Reason StopReason
+}
+
+// StepAnswer is the answer to STEP. An answer without a finish while no action is open is a failed call.
+type StepAnswer struct {
+	// At most 1 MiB.
+	State   []byte
+	Actions []*Action
+	Wait    Wait
+}
+
+// Action is one thing to perform. Actions of the same step run side by side.
+type Action struct {
+	// Chosen by the strategy, never used twice in a run, from 1. Traces, bests and finishes need none.
+	ID uint32
+	// Member of oneof action.
+	Complete *Complete
+	// Member of oneof action.
+	Check *Check
+	// Through permission tiers. Most runs allow none and take tool calls with the finish.
+	// Member of oneof action.
+	Tool *ToolCall
+	// Member of oneof action.
+	Trace *Trace
+	// Member of oneof action.
+	Best *Best
+	// Member of oneof action.
+	Finish *Finish
+}
+
+// ActionField returns the field number of the member of action that is set, the first one if several are; 0 if none is.
+func (m *Action) ActionField() int {
+	switch {
+	case m == nil:
+		return 0
+	case m.Complete != nil:
+		return 2
+	case m.Check != nil:
+		return 3
+	case m.Tool != nil:
+		return 4
+	case m.Trace != nil:
+		return 5
+	case m.Best != nil:
+		return 6
+	case m.Finish != nil:
+		return 7
+	}
+	return 0
+}
+
+// Complete asks a model. The seed of each sample comes from run, prompt and place, so order of arrival does not matter.
+type Complete struct {
+	// Required.
+	Messages []*Message
+	Class    ModelClass
+	// 0 means 1.
+	Samples uint32
+	// Reserved from the budget before the call; 0: the host's default.
+	MaxOutputTokens uint32
+	// Optional: nil is not the same as zero.
+	Temperature *float64
+	// Optional: nil is not the same as zero.
+	TopP       *float64
+	Stop       [][]byte
+	Format     *OutputFormat
+	Tools      []*Tool
+	ToolChoice *ToolChoice
+	Reasoning  *Reasoning
+}
+
+// Check hands a candidate to a verifier.
+type Check struct {
+	// Required.
+	Name      string
+	Candidate []byte
+}
+
+// Trace tells what the search does. Traces become the published reasoning; they hold no payload beyond `text`.
+type Trace struct {
+	// Required.
+	Kind TraceKind
+	// The strategy's own number of the node, from 1.
+	Node uint32
+	// 0: a root.
+	Parent uint32
+	// Optional: nil is not the same as zero.
+	Score *float64
+	// At most 2 KiB.
+	Text []byte
+}
+
+// Best is the answer to give if the run is cut short now.
+type Best struct {
+	// Required.
+	Answer []byte
+	// 0 to 1.
+	Confidence float64
+}
+
+// Finish ends the run.
+type Finish struct {
+	Answer []byte
+	// 0 to 1.
+	// Required.
+	Confidence float64
+	// Proposed, not performed: the host verifies them one by one.
+	ToolCalls []*ToolCall
+	// No answer was found; `answer` may say why.
+	Failed bool
 }

@@ -720,6 +720,30 @@ func (m *Request) SizeProto() int {
 	if m.Judge != nil {
 		n += 1 + sizeBytes(m.Judge.SizeProto())
 	}
+	if m.Request != nil {
+		n += 1 + sizeBytes(m.Request.SizeProto())
+	}
+	if m.Response != nil {
+		n += 1 + sizeBytes(m.Response.SizeProto())
+	}
+	if m.Stream != nil {
+		n += 1 + sizeBytes(m.Stream.SizeProto())
+	}
+	if m.Models != nil {
+		n += 1 + sizeBytes(m.Models.SizeProto())
+	}
+	if m.Health != nil {
+		n += 1 + sizeBytes(m.Health.SizeProto())
+	}
+	if m.Auth != nil {
+		n += 1 + sizeBytes(m.Auth.SizeProto())
+	}
+	if m.Step != nil {
+		n += 1 + sizeBytes(m.Step.SizeProto())
+	}
+	if m.Revision != 0 {
+		n += 1 + sizeVarint(uint64(m.Revision))
+	}
 	return n
 }
 
@@ -752,6 +776,38 @@ func (m *Request) AppendProto(dst []byte) []byte {
 		dst = append(dst, 0x32)
 		dst = m.Judge.AppendProto(appendVarint(dst, uint64(m.Judge.SizeProto())))
 	}
+	if m.Request != nil {
+		dst = append(dst, 0x3a)
+		dst = m.Request.AppendProto(appendVarint(dst, uint64(m.Request.SizeProto())))
+	}
+	if m.Response != nil {
+		dst = append(dst, 0x42)
+		dst = m.Response.AppendProto(appendVarint(dst, uint64(m.Response.SizeProto())))
+	}
+	if m.Stream != nil {
+		dst = append(dst, 0x4a)
+		dst = m.Stream.AppendProto(appendVarint(dst, uint64(m.Stream.SizeProto())))
+	}
+	if m.Models != nil {
+		dst = append(dst, 0x52)
+		dst = m.Models.AppendProto(appendVarint(dst, uint64(m.Models.SizeProto())))
+	}
+	if m.Health != nil {
+		dst = append(dst, 0x5a)
+		dst = m.Health.AppendProto(appendVarint(dst, uint64(m.Health.SizeProto())))
+	}
+	if m.Auth != nil {
+		dst = append(dst, 0x62)
+		dst = m.Auth.AppendProto(appendVarint(dst, uint64(m.Auth.SizeProto())))
+	}
+	if m.Step != nil {
+		dst = append(dst, 0x6a)
+		dst = m.Step.AppendProto(appendVarint(dst, uint64(m.Step.SizeProto())))
+	}
+	if m.Revision != 0 {
+		dst = append(dst, 0x70)
+		dst = appendVarint(dst, uint64(m.Revision))
+	}
 	return dst
 }
 
@@ -780,6 +836,13 @@ func (m *Request) decode(b []byte, depth int) *DecodeError {
 			m.Configure = nil
 			m.Detect = nil
 			m.Judge = nil
+			m.Request = nil
+			m.Response = nil
+			m.Stream = nil
+			m.Models = nil
+			m.Health = nil
+			m.Auth = nil
+			m.Step = nil
 			d.nested("describe", -1, m.Describe.decode(d.bytes(), depth+1))
 		case 34: // configure
 			if m.Configure == nil {
@@ -788,6 +851,13 @@ func (m *Request) decode(b []byte, depth int) *DecodeError {
 			m.Describe = nil
 			m.Detect = nil
 			m.Judge = nil
+			m.Request = nil
+			m.Response = nil
+			m.Stream = nil
+			m.Models = nil
+			m.Health = nil
+			m.Auth = nil
+			m.Step = nil
 			d.nested("configure", -1, m.Configure.decode(d.bytes(), depth+1))
 		case 42: // detect
 			if m.Detect == nil {
@@ -796,6 +866,13 @@ func (m *Request) decode(b []byte, depth int) *DecodeError {
 			m.Describe = nil
 			m.Configure = nil
 			m.Judge = nil
+			m.Request = nil
+			m.Response = nil
+			m.Stream = nil
+			m.Models = nil
+			m.Health = nil
+			m.Auth = nil
+			m.Step = nil
 			d.nested("detect", -1, m.Detect.decode(d.bytes(), depth+1))
 		case 50: // judge
 			if m.Judge == nil {
@@ -804,7 +881,121 @@ func (m *Request) decode(b []byte, depth int) *DecodeError {
 			m.Describe = nil
 			m.Configure = nil
 			m.Detect = nil
+			m.Request = nil
+			m.Response = nil
+			m.Stream = nil
+			m.Models = nil
+			m.Health = nil
+			m.Auth = nil
+			m.Step = nil
 			d.nested("judge", -1, m.Judge.decode(d.bytes(), depth+1))
+		case 58: // request
+			if m.Request == nil {
+				m.Request = new(ProviderRequest)
+			}
+			m.Describe = nil
+			m.Configure = nil
+			m.Detect = nil
+			m.Judge = nil
+			m.Response = nil
+			m.Stream = nil
+			m.Models = nil
+			m.Health = nil
+			m.Auth = nil
+			m.Step = nil
+			d.nested("request", -1, m.Request.decode(d.bytes(), depth+1))
+		case 66: // response
+			if m.Response == nil {
+				m.Response = new(HTTPResponse)
+			}
+			m.Describe = nil
+			m.Configure = nil
+			m.Detect = nil
+			m.Judge = nil
+			m.Request = nil
+			m.Stream = nil
+			m.Models = nil
+			m.Health = nil
+			m.Auth = nil
+			m.Step = nil
+			d.nested("response", -1, m.Response.decode(d.bytes(), depth+1))
+		case 74: // stream
+			if m.Stream == nil {
+				m.Stream = new(StreamRequest)
+			}
+			m.Describe = nil
+			m.Configure = nil
+			m.Detect = nil
+			m.Judge = nil
+			m.Request = nil
+			m.Response = nil
+			m.Models = nil
+			m.Health = nil
+			m.Auth = nil
+			m.Step = nil
+			d.nested("stream", -1, m.Stream.decode(d.bytes(), depth+1))
+		case 82: // models
+			if m.Models == nil {
+				m.Models = new(ModelsRequest)
+			}
+			m.Describe = nil
+			m.Configure = nil
+			m.Detect = nil
+			m.Judge = nil
+			m.Request = nil
+			m.Response = nil
+			m.Stream = nil
+			m.Health = nil
+			m.Auth = nil
+			m.Step = nil
+			d.nested("models", -1, m.Models.decode(d.bytes(), depth+1))
+		case 90: // health
+			if m.Health == nil {
+				m.Health = new(HealthRequest)
+			}
+			m.Describe = nil
+			m.Configure = nil
+			m.Detect = nil
+			m.Judge = nil
+			m.Request = nil
+			m.Response = nil
+			m.Stream = nil
+			m.Models = nil
+			m.Auth = nil
+			m.Step = nil
+			d.nested("health", -1, m.Health.decode(d.bytes(), depth+1))
+		case 98: // auth
+			if m.Auth == nil {
+				m.Auth = new(AuthRequest)
+			}
+			m.Describe = nil
+			m.Configure = nil
+			m.Detect = nil
+			m.Judge = nil
+			m.Request = nil
+			m.Response = nil
+			m.Stream = nil
+			m.Models = nil
+			m.Health = nil
+			m.Step = nil
+			d.nested("auth", -1, m.Auth.decode(d.bytes(), depth+1))
+		case 106: // step
+			if m.Step == nil {
+				m.Step = new(StepRequest)
+			}
+			m.Describe = nil
+			m.Configure = nil
+			m.Detect = nil
+			m.Judge = nil
+			m.Request = nil
+			m.Response = nil
+			m.Stream = nil
+			m.Models = nil
+			m.Health = nil
+			m.Auth = nil
+			d.nested("step", -1, m.Step.decode(d.bytes(), depth+1))
+		case 112: // revision
+			m.Revision = uint32(d.varint())
 		default:
 			d.skip()
 		}
@@ -830,6 +1021,27 @@ func (m *Response) SizeProto() int {
 	if m.Verdict != nil {
 		n += 1 + sizeBytes(m.Verdict.SizeProto())
 	}
+	if m.HTTPRequest != nil {
+		n += 1 + sizeBytes(m.HTTPRequest.SizeProto())
+	}
+	if m.Result != nil {
+		n += 1 + sizeBytes(m.Result.SizeProto())
+	}
+	if m.Stream != nil {
+		n += 1 + sizeBytes(m.Stream.SizeProto())
+	}
+	if m.Models != nil {
+		n += 1 + sizeBytes(m.Models.SizeProto())
+	}
+	if m.Health != nil {
+		n += 1 + sizeBytes(m.Health.SizeProto())
+	}
+	if m.Auth != nil {
+		n += 1 + sizeBytes(m.Auth.SizeProto())
+	}
+	if m.Step != nil {
+		n += 1 + sizeBytes(m.Step.SizeProto())
+	}
 	return n
 }
 
@@ -854,6 +1066,34 @@ func (m *Response) AppendProto(dst []byte) []byte {
 		dst = append(dst, 0x22)
 		dst = m.Verdict.AppendProto(appendVarint(dst, uint64(m.Verdict.SizeProto())))
 	}
+	if m.HTTPRequest != nil {
+		dst = append(dst, 0x2a)
+		dst = m.HTTPRequest.AppendProto(appendVarint(dst, uint64(m.HTTPRequest.SizeProto())))
+	}
+	if m.Result != nil {
+		dst = append(dst, 0x32)
+		dst = m.Result.AppendProto(appendVarint(dst, uint64(m.Result.SizeProto())))
+	}
+	if m.Stream != nil {
+		dst = append(dst, 0x3a)
+		dst = m.Stream.AppendProto(appendVarint(dst, uint64(m.Stream.SizeProto())))
+	}
+	if m.Models != nil {
+		dst = append(dst, 0x42)
+		dst = m.Models.AppendProto(appendVarint(dst, uint64(m.Models.SizeProto())))
+	}
+	if m.Health != nil {
+		dst = append(dst, 0x4a)
+		dst = m.Health.AppendProto(appendVarint(dst, uint64(m.Health.SizeProto())))
+	}
+	if m.Auth != nil {
+		dst = append(dst, 0x52)
+		dst = m.Auth.AppendProto(appendVarint(dst, uint64(m.Auth.SizeProto())))
+	}
+	if m.Step != nil {
+		dst = append(dst, 0x5a)
+		dst = m.Step.AppendProto(appendVarint(dst, uint64(m.Step.SizeProto())))
+	}
 	return dst
 }
 
@@ -875,28 +1115,167 @@ func (m *Response) decode(b []byte, depth int) *DecodeError {
 			if m.Error == nil {
 				m.Error = new(Error)
 			}
+			m.Manifest = nil
+			m.Configured = nil
+			m.Verdict = nil
+			m.HTTPRequest = nil
+			m.Result = nil
+			m.Stream = nil
+			m.Models = nil
+			m.Health = nil
+			m.Auth = nil
+			m.Step = nil
 			d.nested("error", -1, m.Error.decode(d.bytes(), depth+1))
 		case 18: // manifest
 			if m.Manifest == nil {
 				m.Manifest = new(Manifest)
 			}
+			m.Error = nil
 			m.Configured = nil
 			m.Verdict = nil
+			m.HTTPRequest = nil
+			m.Result = nil
+			m.Stream = nil
+			m.Models = nil
+			m.Health = nil
+			m.Auth = nil
+			m.Step = nil
 			d.nested("manifest", -1, m.Manifest.decode(d.bytes(), depth+1))
 		case 26: // configured
 			if m.Configured == nil {
 				m.Configured = new(ConfigureResponse)
 			}
+			m.Error = nil
 			m.Manifest = nil
 			m.Verdict = nil
+			m.HTTPRequest = nil
+			m.Result = nil
+			m.Stream = nil
+			m.Models = nil
+			m.Health = nil
+			m.Auth = nil
+			m.Step = nil
 			d.nested("configured", -1, m.Configured.decode(d.bytes(), depth+1))
 		case 34: // verdict
 			if m.Verdict == nil {
 				m.Verdict = new(Verdict)
 			}
+			m.Error = nil
 			m.Manifest = nil
 			m.Configured = nil
+			m.HTTPRequest = nil
+			m.Result = nil
+			m.Stream = nil
+			m.Models = nil
+			m.Health = nil
+			m.Auth = nil
+			m.Step = nil
 			d.nested("verdict", -1, m.Verdict.decode(d.bytes(), depth+1))
+		case 42: // http_request
+			if m.HTTPRequest == nil {
+				m.HTTPRequest = new(HTTPRequest)
+			}
+			m.Error = nil
+			m.Manifest = nil
+			m.Configured = nil
+			m.Verdict = nil
+			m.Result = nil
+			m.Stream = nil
+			m.Models = nil
+			m.Health = nil
+			m.Auth = nil
+			m.Step = nil
+			d.nested("http_request", -1, m.HTTPRequest.decode(d.bytes(), depth+1))
+		case 50: // result
+			if m.Result == nil {
+				m.Result = new(Result)
+			}
+			m.Error = nil
+			m.Manifest = nil
+			m.Configured = nil
+			m.Verdict = nil
+			m.HTTPRequest = nil
+			m.Stream = nil
+			m.Models = nil
+			m.Health = nil
+			m.Auth = nil
+			m.Step = nil
+			d.nested("result", -1, m.Result.decode(d.bytes(), depth+1))
+		case 58: // stream
+			if m.Stream == nil {
+				m.Stream = new(StreamAnswer)
+			}
+			m.Error = nil
+			m.Manifest = nil
+			m.Configured = nil
+			m.Verdict = nil
+			m.HTTPRequest = nil
+			m.Result = nil
+			m.Models = nil
+			m.Health = nil
+			m.Auth = nil
+			m.Step = nil
+			d.nested("stream", -1, m.Stream.decode(d.bytes(), depth+1))
+		case 66: // models
+			if m.Models == nil {
+				m.Models = new(ModelsAnswer)
+			}
+			m.Error = nil
+			m.Manifest = nil
+			m.Configured = nil
+			m.Verdict = nil
+			m.HTTPRequest = nil
+			m.Result = nil
+			m.Stream = nil
+			m.Health = nil
+			m.Auth = nil
+			m.Step = nil
+			d.nested("models", -1, m.Models.decode(d.bytes(), depth+1))
+		case 74: // health
+			if m.Health == nil {
+				m.Health = new(HealthAnswer)
+			}
+			m.Error = nil
+			m.Manifest = nil
+			m.Configured = nil
+			m.Verdict = nil
+			m.HTTPRequest = nil
+			m.Result = nil
+			m.Stream = nil
+			m.Models = nil
+			m.Auth = nil
+			m.Step = nil
+			d.nested("health", -1, m.Health.decode(d.bytes(), depth+1))
+		case 82: // auth
+			if m.Auth == nil {
+				m.Auth = new(AuthStep)
+			}
+			m.Error = nil
+			m.Manifest = nil
+			m.Configured = nil
+			m.Verdict = nil
+			m.HTTPRequest = nil
+			m.Result = nil
+			m.Stream = nil
+			m.Models = nil
+			m.Health = nil
+			m.Step = nil
+			d.nested("auth", -1, m.Auth.decode(d.bytes(), depth+1))
+		case 90: // step
+			if m.Step == nil {
+				m.Step = new(StepAnswer)
+			}
+			m.Error = nil
+			m.Manifest = nil
+			m.Configured = nil
+			m.Verdict = nil
+			m.HTTPRequest = nil
+			m.Result = nil
+			m.Stream = nil
+			m.Models = nil
+			m.Health = nil
+			m.Auth = nil
+			d.nested("step", -1, m.Step.decode(d.bytes(), depth+1))
 		default:
 			d.skip()
 		}
@@ -1137,6 +1516,21 @@ func (m *Manifest) SizeProto() int {
 	if m.Excerpts {
 		n += 1 + 1
 	}
+	for _, v := range m.Credentials {
+		n += 1 + sizeBytes(v.SizeProto())
+	}
+	for _, v := range m.Endpoints {
+		n += 1 + sizeBytes(v.SizeProto())
+	}
+	for _, v := range m.Derived {
+		n += 2 + sizeBytes(v.SizeProto())
+	}
+	if len(m.Actions) > 0 {
+		n += 2 + sizeBytes(sizeManifestActions(m))
+	}
+	if m.Revision != 0 {
+		n += 2 + sizeVarint(uint64(m.Revision))
+	}
 	for _, v := range m.Digests {
 		n += 2 + sizeBytes(v.SizeProto())
 	}
@@ -1206,6 +1600,29 @@ func (m *Manifest) AppendProto(dst []byte) []byte {
 		dst = append(dst, 0x68)
 		dst = appendBool(dst, m.Excerpts)
 	}
+	for _, v := range m.Credentials {
+		dst = append(dst, 0x72)
+		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+	}
+	for _, v := range m.Endpoints {
+		dst = append(dst, 0x7a)
+		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+	}
+	for _, v := range m.Derived {
+		dst = append(dst, 0x82, 0x01)
+		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+	}
+	if len(m.Actions) > 0 {
+		dst = append(dst, 0x8a, 0x01)
+		dst = appendVarint(dst, uint64(sizeManifestActions(m)))
+		for _, v := range m.Actions {
+			dst = appendVarint(dst, uint64(v))
+		}
+	}
+	if m.Revision != 0 {
+		dst = append(dst, 0x90, 0x01)
+		dst = appendVarint(dst, uint64(m.Revision))
+	}
 	for _, v := range m.Digests {
 		dst = append(dst, 0xa2, 0x01)
 		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
@@ -1237,6 +1654,14 @@ func sizeManifestThreats(m *Manifest) int {
 	return n
 }
 
+func sizeManifestActions(m *Manifest) int {
+	n := 0
+	for _, v := range m.Actions {
+		n += sizeVarint(uint64(v))
+	}
+	return n
+}
+
 // UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *Manifest) UnmarshalProto(b []byte) error {
@@ -1249,6 +1674,9 @@ func (m *Manifest) UnmarshalProto(b []byte) error {
 
 func (m *Manifest) decode(b []byte, depth int) *DecodeError {
 	d := newDecoder(b, depth)
+	var spareCredentials []CredentialSpec
+	var spareEndpoints []Endpoint
+	var spareDerived []Derived
 	var spareDigests []Digest
 	var spareGrants []Grant
 	for d.next() {
@@ -1302,6 +1730,25 @@ func (m *Manifest) decode(b []byte, depth int) *DecodeError {
 			d.nested("threats", -1, packed.err)
 		case 104: // excerpts
 			m.Excerpts = d.bool()
+		case 114: // credentials
+			m.Credentials, spareCredentials = batch(&d, m.Credentials, spareCredentials)
+			d.nested("credentials", len(m.Credentials)-1, m.Credentials[len(m.Credentials)-1].decode(d.bytes(), depth+1))
+		case 122: // endpoints
+			m.Endpoints, spareEndpoints = batch(&d, m.Endpoints, spareEndpoints)
+			d.nested("endpoints", len(m.Endpoints)-1, m.Endpoints[len(m.Endpoints)-1].decode(d.bytes(), depth+1))
+		case 130: // derived
+			m.Derived, spareDerived = batch(&d, m.Derived, spareDerived)
+			d.nested("derived", len(m.Derived)-1, m.Derived[len(m.Derived)-1].decode(d.bytes(), depth+1))
+		case 136: // actions
+			m.Actions = append(m.Actions, ActionKind(d.varint()))
+		case 138: // actions, packed
+			packed := decoder{b: d.bytes()}
+			for packed.err == nil && packed.pos < len(packed.b) {
+				m.Actions = append(m.Actions, ActionKind(packed.varint()))
+			}
+			d.nested("actions", -1, packed.err)
+		case 144: // revision
+			m.Revision = uint32(d.varint())
 		case 162: // digests
 			m.Digests, spareDigests = batch(&d, m.Digests, spareDigests)
 			d.nested("digests", len(m.Digests)-1, m.Digests[len(m.Digests)-1].decode(d.bytes(), depth+1))
@@ -1645,6 +2092,6064 @@ func (m *Grant) decode(b []byte, depth int) *DecodeError {
 		case 18: // value
 			m.Value = d.str()
 			d.named("value")
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *Completion) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if len(m.Model) > 0 {
+		n += 1 + sizeBytes(len(m.Model))
+	}
+	for _, v := range m.Messages {
+		n += 1 + sizeBytes(v.SizeProto())
+	}
+	for _, v := range m.Tools {
+		n += 1 + sizeBytes(v.SizeProto())
+	}
+	if m.ToolChoice != nil {
+		n += 1 + sizeBytes(m.ToolChoice.SizeProto())
+	}
+	if m.Format != nil {
+		n += 1 + sizeBytes(m.Format.SizeProto())
+	}
+	if m.Reasoning != nil {
+		n += 1 + sizeBytes(m.Reasoning.SizeProto())
+	}
+	if m.MaxOutputTokens != 0 {
+		n += 1 + sizeVarint(uint64(m.MaxOutputTokens))
+	}
+	if m.Temperature != nil {
+		n += 1 + 8
+	}
+	if m.TopP != nil {
+		n += 1 + 8
+	}
+	if m.TopK != nil {
+		n += 1 + sizeVarint(uint64(*m.TopK))
+	}
+	if m.Seed != nil {
+		n += 1 + sizeVarint(uint64(*m.Seed))
+	}
+	if m.PresencePenalty != nil {
+		n += 1 + 8
+	}
+	if m.FrequencyPenalty != nil {
+		n += 1 + 8
+	}
+	for _, v := range m.Stop {
+		n += 1 + sizeBytes(len(v))
+	}
+	if m.Choices != 0 {
+		n += 1 + sizeVarint(uint64(m.Choices))
+	}
+	if m.Stream {
+		n += 2 + 1
+	}
+	if m.NoStore {
+		n += 2 + 1
+	}
+	if len(m.CacheKey) > 0 {
+		n += 2 + sizeBytes(len(m.CacheKey))
+	}
+	if len(m.User) > 0 {
+		n += 2 + sizeBytes(len(m.User))
+	}
+	if len(m.ServiceTier) > 0 {
+		n += 2 + sizeBytes(len(m.ServiceTier))
+	}
+	for _, v := range m.Extra {
+		n += 2 + sizeBytes(v.SizeProto())
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *Completion) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if len(m.Model) > 0 {
+		dst = append(dst, 0x0a)
+		dst = appendBytes(dst, m.Model)
+	}
+	for _, v := range m.Messages {
+		dst = append(dst, 0x12)
+		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+	}
+	for _, v := range m.Tools {
+		dst = append(dst, 0x1a)
+		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+	}
+	if m.ToolChoice != nil {
+		dst = append(dst, 0x22)
+		dst = m.ToolChoice.AppendProto(appendVarint(dst, uint64(m.ToolChoice.SizeProto())))
+	}
+	if m.Format != nil {
+		dst = append(dst, 0x2a)
+		dst = m.Format.AppendProto(appendVarint(dst, uint64(m.Format.SizeProto())))
+	}
+	if m.Reasoning != nil {
+		dst = append(dst, 0x32)
+		dst = m.Reasoning.AppendProto(appendVarint(dst, uint64(m.Reasoning.SizeProto())))
+	}
+	if m.MaxOutputTokens != 0 {
+		dst = append(dst, 0x38)
+		dst = appendVarint(dst, uint64(m.MaxOutputTokens))
+	}
+	if m.Temperature != nil {
+		dst = append(dst, 0x41)
+		dst = appendDouble(dst, *m.Temperature)
+	}
+	if m.TopP != nil {
+		dst = append(dst, 0x49)
+		dst = appendDouble(dst, *m.TopP)
+	}
+	if m.TopK != nil {
+		dst = append(dst, 0x50)
+		dst = appendVarint(dst, uint64(*m.TopK))
+	}
+	if m.Seed != nil {
+		dst = append(dst, 0x58)
+		dst = appendVarint(dst, uint64(*m.Seed))
+	}
+	if m.PresencePenalty != nil {
+		dst = append(dst, 0x61)
+		dst = appendDouble(dst, *m.PresencePenalty)
+	}
+	if m.FrequencyPenalty != nil {
+		dst = append(dst, 0x69)
+		dst = appendDouble(dst, *m.FrequencyPenalty)
+	}
+	for _, v := range m.Stop {
+		dst = append(dst, 0x72)
+		dst = appendBytes(dst, v)
+	}
+	if m.Choices != 0 {
+		dst = append(dst, 0x78)
+		dst = appendVarint(dst, uint64(m.Choices))
+	}
+	if m.Stream {
+		dst = append(dst, 0x80, 0x01)
+		dst = appendBool(dst, m.Stream)
+	}
+	if m.NoStore {
+		dst = append(dst, 0x88, 0x01)
+		dst = appendBool(dst, m.NoStore)
+	}
+	if len(m.CacheKey) > 0 {
+		dst = append(dst, 0x92, 0x01)
+		dst = appendBytes(dst, m.CacheKey)
+	}
+	if len(m.User) > 0 {
+		dst = append(dst, 0x9a, 0x01)
+		dst = appendBytes(dst, m.User)
+	}
+	if len(m.ServiceTier) > 0 {
+		dst = append(dst, 0xa2, 0x01)
+		dst = appendBytes(dst, m.ServiceTier)
+	}
+	for _, v := range m.Extra {
+		dst = append(dst, 0xaa, 0x01)
+		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *Completion) UnmarshalProto(b []byte) error {
+	*m = Completion{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *Completion) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	var spareMessages []Message
+	var spareTools []Tool
+	var spareExtra []Extra
+	for d.next() {
+		switch d.tag {
+		case 10: // model
+			m.Model = d.str()
+			d.named("model")
+		case 18: // messages
+			m.Messages, spareMessages = batch(&d, m.Messages, spareMessages)
+			d.nested("messages", len(m.Messages)-1, m.Messages[len(m.Messages)-1].decode(d.bytes(), depth+1))
+		case 26: // tools
+			m.Tools, spareTools = batch(&d, m.Tools, spareTools)
+			d.nested("tools", len(m.Tools)-1, m.Tools[len(m.Tools)-1].decode(d.bytes(), depth+1))
+		case 34: // tool_choice
+			if m.ToolChoice == nil {
+				m.ToolChoice = new(ToolChoice)
+			}
+			d.nested("tool_choice", -1, m.ToolChoice.decode(d.bytes(), depth+1))
+		case 42: // format
+			if m.Format == nil {
+				m.Format = new(OutputFormat)
+			}
+			d.nested("format", -1, m.Format.decode(d.bytes(), depth+1))
+		case 50: // reasoning
+			if m.Reasoning == nil {
+				m.Reasoning = new(Reasoning)
+			}
+			d.nested("reasoning", -1, m.Reasoning.decode(d.bytes(), depth+1))
+		case 56: // max_output_tokens
+			m.MaxOutputTokens = uint32(d.varint())
+		case 65: // temperature
+			m.Temperature = new(d.double())
+		case 73: // top_p
+			m.TopP = new(d.double())
+		case 80: // top_k
+			m.TopK = new(uint32(d.varint()))
+		case 88: // seed
+			m.Seed = new(int64(d.varint()))
+		case 97: // presence_penalty
+			m.PresencePenalty = new(d.double())
+		case 105: // frequency_penalty
+			m.FrequencyPenalty = new(d.double())
+		case 114: // stop
+			m.Stop = append(m.Stop, d.bytes())
+		case 120: // choices
+			m.Choices = uint32(d.varint())
+		case 128: // stream
+			m.Stream = d.bool()
+		case 136: // no_store
+			m.NoStore = d.bool()
+		case 146: // cache_key
+			m.CacheKey = d.str()
+			d.named("cache_key")
+		case 154: // user
+			m.User = d.str()
+			d.named("user")
+		case 162: // service_tier
+			m.ServiceTier = d.str()
+			d.named("service_tier")
+		case 170: // extra
+			m.Extra, spareExtra = batch(&d, m.Extra, spareExtra)
+			d.nested("extra", len(m.Extra)-1, m.Extra[len(m.Extra)-1].decode(d.bytes(), depth+1))
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *Message) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	n += 1 + sizeVarint(uint64(m.Role))
+	for _, v := range m.Parts {
+		n += 1 + sizeBytes(v.SizeProto())
+	}
+	if len(m.Name) > 0 {
+		n += 1 + sizeBytes(len(m.Name))
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *Message) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	dst = append(dst, 0x08)
+	dst = appendVarint(dst, uint64(m.Role))
+	for _, v := range m.Parts {
+		dst = append(dst, 0x12)
+		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+	}
+	if len(m.Name) > 0 {
+		dst = append(dst, 0x1a)
+		dst = appendBytes(dst, m.Name)
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *Message) UnmarshalProto(b []byte) error {
+	*m = Message{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *Message) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	var spareParts []Part
+	for d.next() {
+		switch d.tag {
+		case 8: // role
+			m.Role = Role(d.varint())
+		case 18: // parts
+			m.Parts, spareParts = batch(&d, m.Parts, spareParts)
+			d.nested("parts", len(m.Parts)-1, m.Parts[len(m.Parts)-1].decode(d.bytes(), depth+1))
+		case 26: // name
+			m.Name = d.str()
+			d.named("name")
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *Part) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if m.Text != nil {
+		n += 1 + sizeBytes(m.Text.SizeProto())
+	}
+	if m.Blob != nil {
+		n += 1 + sizeBytes(m.Blob.SizeProto())
+	}
+	if m.ToolCall != nil {
+		n += 1 + sizeBytes(m.ToolCall.SizeProto())
+	}
+	if m.ToolResult != nil {
+		n += 1 + sizeBytes(m.ToolResult.SizeProto())
+	}
+	if m.Thought != nil {
+		n += 1 + sizeBytes(m.Thought.SizeProto())
+	}
+	if m.Refusal != nil {
+		n += 1 + sizeBytes(m.Refusal.SizeProto())
+	}
+	if m.VendorState != nil {
+		n += 1 + sizeBytes(m.VendorState.SizeProto())
+	}
+	if m.CachePoint {
+		n += 1 + 1
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *Part) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if m.Text != nil {
+		dst = append(dst, 0x0a)
+		dst = m.Text.AppendProto(appendVarint(dst, uint64(m.Text.SizeProto())))
+	}
+	if m.Blob != nil {
+		dst = append(dst, 0x12)
+		dst = m.Blob.AppendProto(appendVarint(dst, uint64(m.Blob.SizeProto())))
+	}
+	if m.ToolCall != nil {
+		dst = append(dst, 0x1a)
+		dst = m.ToolCall.AppendProto(appendVarint(dst, uint64(m.ToolCall.SizeProto())))
+	}
+	if m.ToolResult != nil {
+		dst = append(dst, 0x22)
+		dst = m.ToolResult.AppendProto(appendVarint(dst, uint64(m.ToolResult.SizeProto())))
+	}
+	if m.Thought != nil {
+		dst = append(dst, 0x2a)
+		dst = m.Thought.AppendProto(appendVarint(dst, uint64(m.Thought.SizeProto())))
+	}
+	if m.Refusal != nil {
+		dst = append(dst, 0x32)
+		dst = m.Refusal.AppendProto(appendVarint(dst, uint64(m.Refusal.SizeProto())))
+	}
+	if m.VendorState != nil {
+		dst = append(dst, 0x72)
+		dst = m.VendorState.AppendProto(appendVarint(dst, uint64(m.VendorState.SizeProto())))
+	}
+	if m.CachePoint {
+		dst = append(dst, 0x78)
+		dst = appendBool(dst, m.CachePoint)
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *Part) UnmarshalProto(b []byte) error {
+	*m = Part{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *Part) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	for d.next() {
+		switch d.tag {
+		case 10: // text
+			if m.Text == nil {
+				m.Text = new(Text)
+			}
+			m.Blob = nil
+			m.ToolCall = nil
+			m.ToolResult = nil
+			m.Thought = nil
+			m.Refusal = nil
+			d.nested("text", -1, m.Text.decode(d.bytes(), depth+1))
+		case 18: // blob
+			if m.Blob == nil {
+				m.Blob = new(Blob)
+			}
+			m.Text = nil
+			m.ToolCall = nil
+			m.ToolResult = nil
+			m.Thought = nil
+			m.Refusal = nil
+			d.nested("blob", -1, m.Blob.decode(d.bytes(), depth+1))
+		case 26: // tool_call
+			if m.ToolCall == nil {
+				m.ToolCall = new(ToolCall)
+			}
+			m.Text = nil
+			m.Blob = nil
+			m.ToolResult = nil
+			m.Thought = nil
+			m.Refusal = nil
+			d.nested("tool_call", -1, m.ToolCall.decode(d.bytes(), depth+1))
+		case 34: // tool_result
+			if m.ToolResult == nil {
+				m.ToolResult = new(ToolResult)
+			}
+			m.Text = nil
+			m.Blob = nil
+			m.ToolCall = nil
+			m.Thought = nil
+			m.Refusal = nil
+			d.nested("tool_result", -1, m.ToolResult.decode(d.bytes(), depth+1))
+		case 42: // thought
+			if m.Thought == nil {
+				m.Thought = new(Thought)
+			}
+			m.Text = nil
+			m.Blob = nil
+			m.ToolCall = nil
+			m.ToolResult = nil
+			m.Refusal = nil
+			d.nested("thought", -1, m.Thought.decode(d.bytes(), depth+1))
+		case 50: // refusal
+			if m.Refusal == nil {
+				m.Refusal = new(Text)
+			}
+			m.Text = nil
+			m.Blob = nil
+			m.ToolCall = nil
+			m.ToolResult = nil
+			m.Thought = nil
+			d.nested("refusal", -1, m.Refusal.decode(d.bytes(), depth+1))
+		case 114: // vendor_state
+			if m.VendorState == nil {
+				m.VendorState = new(VendorState)
+			}
+			d.nested("vendor_state", -1, m.VendorState.decode(d.bytes(), depth+1))
+		case 120: // cache_point
+			m.CachePoint = d.bool()
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *VendorState) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if len(m.Vendor) > 0 {
+		n += 1 + sizeBytes(len(m.Vendor))
+	}
+	if len(m.Data) > 0 {
+		n += 1 + sizeBytes(len(m.Data))
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *VendorState) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if len(m.Vendor) > 0 {
+		dst = append(dst, 0x0a)
+		dst = appendBytes(dst, m.Vendor)
+	}
+	if len(m.Data) > 0 {
+		dst = append(dst, 0x12)
+		dst = appendBytes(dst, m.Data)
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *VendorState) UnmarshalProto(b []byte) error {
+	*m = VendorState{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *VendorState) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	for d.next() {
+		switch d.tag {
+		case 10: // vendor
+			m.Vendor = d.str()
+			d.named("vendor")
+		case 18: // data
+			m.Data = d.bytes()
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *Text) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if len(m.Text) > 0 {
+		n += 1 + sizeBytes(len(m.Text))
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *Text) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if len(m.Text) > 0 {
+		dst = append(dst, 0x0a)
+		dst = appendBytes(dst, m.Text)
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *Text) UnmarshalProto(b []byte) error {
+	*m = Text{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *Text) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	for d.next() {
+		switch d.tag {
+		case 10: // text
+			m.Text = d.bytes()
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *Blob) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if len(m.MediaType) > 0 {
+		n += 1 + sizeBytes(len(m.MediaType))
+	}
+	if len(m.Data) > 0 {
+		n += 1 + sizeBytes(len(m.Data))
+	}
+	if len(m.URL) > 0 {
+		n += 1 + sizeBytes(len(m.URL))
+	}
+	if len(m.Name) > 0 {
+		n += 1 + sizeBytes(len(m.Name))
+	}
+	if len(m.Detail) > 0 {
+		n += 1 + sizeBytes(len(m.Detail))
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *Blob) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if len(m.MediaType) > 0 {
+		dst = append(dst, 0x0a)
+		dst = appendBytes(dst, m.MediaType)
+	}
+	if len(m.Data) > 0 {
+		dst = append(dst, 0x12)
+		dst = appendBytes(dst, m.Data)
+	}
+	if len(m.URL) > 0 {
+		dst = append(dst, 0x1a)
+		dst = appendBytes(dst, m.URL)
+	}
+	if len(m.Name) > 0 {
+		dst = append(dst, 0x22)
+		dst = appendBytes(dst, m.Name)
+	}
+	if len(m.Detail) > 0 {
+		dst = append(dst, 0x2a)
+		dst = appendBytes(dst, m.Detail)
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *Blob) UnmarshalProto(b []byte) error {
+	*m = Blob{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *Blob) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	for d.next() {
+		switch d.tag {
+		case 10: // media_type
+			m.MediaType = d.str()
+			d.named("media_type")
+		case 18: // data
+			m.Data = d.bytes()
+		case 26: // url
+			m.URL = d.bytes()
+		case 34: // name
+			m.Name = d.bytes()
+		case 42: // detail
+			m.Detail = d.str()
+			d.named("detail")
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *Thought) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if len(m.Text) > 0 {
+		n += 1 + sizeBytes(len(m.Text))
+	}
+	if m.Summary {
+		n += 1 + 1
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *Thought) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if len(m.Text) > 0 {
+		dst = append(dst, 0x0a)
+		dst = appendBytes(dst, m.Text)
+	}
+	if m.Summary {
+		dst = append(dst, 0x10)
+		dst = appendBool(dst, m.Summary)
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *Thought) UnmarshalProto(b []byte) error {
+	*m = Thought{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *Thought) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	for d.next() {
+		switch d.tag {
+		case 10: // text
+			m.Text = d.bytes()
+		case 16: // summary
+			m.Summary = d.bool()
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *ToolCall) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if len(m.ID) > 0 {
+		n += 1 + sizeBytes(len(m.ID))
+	}
+	if len(m.Name) > 0 {
+		n += 1 + sizeBytes(len(m.Name))
+	}
+	if len(m.Arguments) > 0 {
+		n += 1 + sizeBytes(len(m.Arguments))
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *ToolCall) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if len(m.ID) > 0 {
+		dst = append(dst, 0x0a)
+		dst = appendBytes(dst, m.ID)
+	}
+	if len(m.Name) > 0 {
+		dst = append(dst, 0x12)
+		dst = appendBytes(dst, m.Name)
+	}
+	if len(m.Arguments) > 0 {
+		dst = append(dst, 0x1a)
+		dst = appendBytes(dst, m.Arguments)
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *ToolCall) UnmarshalProto(b []byte) error {
+	*m = ToolCall{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *ToolCall) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	for d.next() {
+		switch d.tag {
+		case 10: // id
+			m.ID = d.str()
+			d.named("id")
+		case 18: // name
+			m.Name = d.str()
+			d.named("name")
+		case 26: // arguments
+			m.Arguments = d.bytes()
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *ToolResult) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if len(m.ID) > 0 {
+		n += 1 + sizeBytes(len(m.ID))
+	}
+	if len(m.Name) > 0 {
+		n += 1 + sizeBytes(len(m.Name))
+	}
+	for _, v := range m.Parts {
+		n += 1 + sizeBytes(v.SizeProto())
+	}
+	if m.Failed {
+		n += 1 + 1
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *ToolResult) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if len(m.ID) > 0 {
+		dst = append(dst, 0x0a)
+		dst = appendBytes(dst, m.ID)
+	}
+	if len(m.Name) > 0 {
+		dst = append(dst, 0x12)
+		dst = appendBytes(dst, m.Name)
+	}
+	for _, v := range m.Parts {
+		dst = append(dst, 0x1a)
+		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+	}
+	if m.Failed {
+		dst = append(dst, 0x20)
+		dst = appendBool(dst, m.Failed)
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *ToolResult) UnmarshalProto(b []byte) error {
+	*m = ToolResult{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *ToolResult) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	var spareParts []ResultPart
+	for d.next() {
+		switch d.tag {
+		case 10: // id
+			m.ID = d.str()
+			d.named("id")
+		case 18: // name
+			m.Name = d.str()
+			d.named("name")
+		case 26: // parts
+			m.Parts, spareParts = batch(&d, m.Parts, spareParts)
+			d.nested("parts", len(m.Parts)-1, m.Parts[len(m.Parts)-1].decode(d.bytes(), depth+1))
+		case 32: // failed
+			m.Failed = d.bool()
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *ResultPart) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if m.Text != nil {
+		n += 1 + sizeBytes(m.Text.SizeProto())
+	}
+	if m.Blob != nil {
+		n += 1 + sizeBytes(m.Blob.SizeProto())
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *ResultPart) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if m.Text != nil {
+		dst = append(dst, 0x0a)
+		dst = m.Text.AppendProto(appendVarint(dst, uint64(m.Text.SizeProto())))
+	}
+	if m.Blob != nil {
+		dst = append(dst, 0x12)
+		dst = m.Blob.AppendProto(appendVarint(dst, uint64(m.Blob.SizeProto())))
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *ResultPart) UnmarshalProto(b []byte) error {
+	*m = ResultPart{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *ResultPart) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	for d.next() {
+		switch d.tag {
+		case 10: // text
+			if m.Text == nil {
+				m.Text = new(Text)
+			}
+			m.Blob = nil
+			d.nested("text", -1, m.Text.decode(d.bytes(), depth+1))
+		case 18: // blob
+			if m.Blob == nil {
+				m.Blob = new(Blob)
+			}
+			m.Text = nil
+			d.nested("blob", -1, m.Blob.decode(d.bytes(), depth+1))
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *Tool) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if len(m.Name) > 0 {
+		n += 1 + sizeBytes(len(m.Name))
+	}
+	if len(m.Description) > 0 {
+		n += 1 + sizeBytes(len(m.Description))
+	}
+	if len(m.Parameters) > 0 {
+		n += 1 + sizeBytes(len(m.Parameters))
+	}
+	if m.Strict {
+		n += 1 + 1
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *Tool) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if len(m.Name) > 0 {
+		dst = append(dst, 0x0a)
+		dst = appendBytes(dst, m.Name)
+	}
+	if len(m.Description) > 0 {
+		dst = append(dst, 0x12)
+		dst = appendBytes(dst, m.Description)
+	}
+	if len(m.Parameters) > 0 {
+		dst = append(dst, 0x1a)
+		dst = appendBytes(dst, m.Parameters)
+	}
+	if m.Strict {
+		dst = append(dst, 0x20)
+		dst = appendBool(dst, m.Strict)
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *Tool) UnmarshalProto(b []byte) error {
+	*m = Tool{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *Tool) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	for d.next() {
+		switch d.tag {
+		case 10: // name
+			m.Name = d.str()
+			d.named("name")
+		case 18: // description
+			m.Description = d.bytes()
+		case 26: // parameters
+			m.Parameters = d.bytes()
+		case 32: // strict
+			m.Strict = d.bool()
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *ToolChoice) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if m.Mode != 0 {
+		n += 1 + sizeVarint(uint64(m.Mode))
+	}
+	for _, v := range m.Names {
+		n += 1 + sizeBytes(len(v))
+	}
+	if m.Parallel != nil {
+		n += 1 + 1
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *ToolChoice) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if m.Mode != 0 {
+		dst = append(dst, 0x08)
+		dst = appendVarint(dst, uint64(m.Mode))
+	}
+	for _, v := range m.Names {
+		dst = append(dst, 0x12)
+		dst = appendBytes(dst, v)
+	}
+	if m.Parallel != nil {
+		dst = append(dst, 0x18)
+		dst = appendBool(dst, *m.Parallel)
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *ToolChoice) UnmarshalProto(b []byte) error {
+	*m = ToolChoice{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *ToolChoice) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	for d.next() {
+		switch d.tag {
+		case 8: // mode
+			m.Mode = ToolMode(d.varint())
+		case 18: // names
+			m.Names = append(m.Names, d.str())
+			d.named("names")
+		case 24: // parallel
+			m.Parallel = new(d.bool())
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *OutputFormat) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	n += 1 + sizeVarint(uint64(m.Kind))
+	if len(m.Name) > 0 {
+		n += 1 + sizeBytes(len(m.Name))
+	}
+	if len(m.Description) > 0 {
+		n += 1 + sizeBytes(len(m.Description))
+	}
+	if len(m.Schema) > 0 {
+		n += 1 + sizeBytes(len(m.Schema))
+	}
+	if m.Strict {
+		n += 1 + 1
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *OutputFormat) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	dst = append(dst, 0x08)
+	dst = appendVarint(dst, uint64(m.Kind))
+	if len(m.Name) > 0 {
+		dst = append(dst, 0x12)
+		dst = appendBytes(dst, m.Name)
+	}
+	if len(m.Description) > 0 {
+		dst = append(dst, 0x1a)
+		dst = appendBytes(dst, m.Description)
+	}
+	if len(m.Schema) > 0 {
+		dst = append(dst, 0x22)
+		dst = appendBytes(dst, m.Schema)
+	}
+	if m.Strict {
+		dst = append(dst, 0x28)
+		dst = appendBool(dst, m.Strict)
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *OutputFormat) UnmarshalProto(b []byte) error {
+	*m = OutputFormat{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *OutputFormat) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	for d.next() {
+		switch d.tag {
+		case 8: // kind
+			m.Kind = OutputKind(d.varint())
+		case 18: // name
+			m.Name = d.str()
+			d.named("name")
+		case 26: // description
+			m.Description = d.bytes()
+		case 34: // schema
+			m.Schema = d.bytes()
+		case 40: // strict
+			m.Strict = d.bool()
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *Reasoning) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if m.Effort != 0 {
+		n += 1 + sizeVarint(uint64(m.Effort))
+	}
+	if m.MaxTokens != 0 {
+		n += 1 + sizeVarint(uint64(m.MaxTokens))
+	}
+	if m.Visible {
+		n += 1 + 1
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *Reasoning) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if m.Effort != 0 {
+		dst = append(dst, 0x08)
+		dst = appendVarint(dst, uint64(m.Effort))
+	}
+	if m.MaxTokens != 0 {
+		dst = append(dst, 0x10)
+		dst = appendVarint(dst, uint64(m.MaxTokens))
+	}
+	if m.Visible {
+		dst = append(dst, 0x18)
+		dst = appendBool(dst, m.Visible)
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *Reasoning) UnmarshalProto(b []byte) error {
+	*m = Reasoning{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *Reasoning) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	for d.next() {
+		switch d.tag {
+		case 8: // effort
+			m.Effort = Effort(d.varint())
+		case 16: // max_tokens
+			m.MaxTokens = uint32(d.varint())
+		case 24: // visible
+			m.Visible = d.bool()
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *Extra) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if len(m.Name) > 0 {
+		n += 1 + sizeBytes(len(m.Name))
+	}
+	if len(m.JSON) > 0 {
+		n += 1 + sizeBytes(len(m.JSON))
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *Extra) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if len(m.Name) > 0 {
+		dst = append(dst, 0x0a)
+		dst = appendBytes(dst, m.Name)
+	}
+	if len(m.JSON) > 0 {
+		dst = append(dst, 0x12)
+		dst = appendBytes(dst, m.JSON)
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *Extra) UnmarshalProto(b []byte) error {
+	*m = Extra{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *Extra) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	for d.next() {
+		switch d.tag {
+		case 10: // name
+			m.Name = d.str()
+			d.named("name")
+		case 18: // json
+			m.JSON = d.bytes()
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *Embedding) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if len(m.Model) > 0 {
+		n += 1 + sizeBytes(len(m.Model))
+	}
+	for _, v := range m.Inputs {
+		n += 1 + sizeBytes(len(v))
+	}
+	if m.Dimensions != 0 {
+		n += 1 + sizeVarint(uint64(m.Dimensions))
+	}
+	if len(m.User) > 0 {
+		n += 1 + sizeBytes(len(m.User))
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *Embedding) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if len(m.Model) > 0 {
+		dst = append(dst, 0x0a)
+		dst = appendBytes(dst, m.Model)
+	}
+	for _, v := range m.Inputs {
+		dst = append(dst, 0x12)
+		dst = appendBytes(dst, v)
+	}
+	if m.Dimensions != 0 {
+		dst = append(dst, 0x18)
+		dst = appendVarint(dst, uint64(m.Dimensions))
+	}
+	if len(m.User) > 0 {
+		dst = append(dst, 0x22)
+		dst = appendBytes(dst, m.User)
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *Embedding) UnmarshalProto(b []byte) error {
+	*m = Embedding{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *Embedding) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	for d.next() {
+		switch d.tag {
+		case 10: // model
+			m.Model = d.str()
+			d.named("model")
+		case 18: // inputs
+			m.Inputs = append(m.Inputs, d.bytes())
+		case 24: // dimensions
+			m.Dimensions = uint32(d.varint())
+		case 34: // user
+			m.User = d.str()
+			d.named("user")
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *ProviderRequest) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if m.Completion != nil {
+		n += 1 + sizeBytes(m.Completion.SizeProto())
+	}
+	if m.Embedding != nil {
+		n += 1 + sizeBytes(m.Embedding.SizeProto())
+	}
+	for _, v := range m.Values {
+		n += 1 + sizeBytes(v.SizeProto())
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *ProviderRequest) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if m.Completion != nil {
+		dst = append(dst, 0x0a)
+		dst = m.Completion.AppendProto(appendVarint(dst, uint64(m.Completion.SizeProto())))
+	}
+	if m.Embedding != nil {
+		dst = append(dst, 0x12)
+		dst = m.Embedding.AppendProto(appendVarint(dst, uint64(m.Embedding.SizeProto())))
+	}
+	for _, v := range m.Values {
+		dst = append(dst, 0x1a)
+		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *ProviderRequest) UnmarshalProto(b []byte) error {
+	*m = ProviderRequest{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *ProviderRequest) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	var spareValues []DerivedValue
+	for d.next() {
+		switch d.tag {
+		case 10: // completion
+			if m.Completion == nil {
+				m.Completion = new(Completion)
+			}
+			m.Embedding = nil
+			d.nested("completion", -1, m.Completion.decode(d.bytes(), depth+1))
+		case 18: // embedding
+			if m.Embedding == nil {
+				m.Embedding = new(Embedding)
+			}
+			m.Completion = nil
+			d.nested("embedding", -1, m.Embedding.decode(d.bytes(), depth+1))
+		case 26: // values
+			m.Values, spareValues = batch(&d, m.Values, spareValues)
+			d.nested("values", len(m.Values)-1, m.Values[len(m.Values)-1].decode(d.bytes(), depth+1))
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *HTTPRequest) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	n += 1 + sizeVarint(uint64(m.Method))
+	if len(m.Endpoint) > 0 {
+		n += 1 + sizeBytes(len(m.Endpoint))
+	}
+	if len(m.Path) > 0 {
+		n += 1 + sizeBytes(len(m.Path))
+	}
+	for _, v := range m.Query {
+		n += 1 + sizeBytes(v.SizeProto())
+	}
+	for _, v := range m.Headers {
+		n += 1 + sizeBytes(v.SizeProto())
+	}
+	if len(m.Body) > 0 {
+		n += 1 + sizeBytes(len(m.Body))
+	}
+	if m.Credential != nil {
+		n += 1 + sizeBytes(m.Credential.SizeProto())
+	}
+	for _, v := range m.BodyCredentials {
+		n += 1 + sizeBytes(v.SizeProto())
+	}
+	if m.Stream {
+		n += 1 + 1
+	}
+	if len(m.State) > 0 {
+		n += 1 + sizeBytes(len(m.State))
+	}
+	for _, v := range m.Unexpressed {
+		n += 1 + sizeBytes(v.SizeProto())
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *HTTPRequest) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	dst = append(dst, 0x08)
+	dst = appendVarint(dst, uint64(m.Method))
+	if len(m.Endpoint) > 0 {
+		dst = append(dst, 0x12)
+		dst = appendBytes(dst, m.Endpoint)
+	}
+	if len(m.Path) > 0 {
+		dst = append(dst, 0x1a)
+		dst = appendBytes(dst, m.Path)
+	}
+	for _, v := range m.Query {
+		dst = append(dst, 0x22)
+		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+	}
+	for _, v := range m.Headers {
+		dst = append(dst, 0x2a)
+		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+	}
+	if len(m.Body) > 0 {
+		dst = append(dst, 0x32)
+		dst = appendBytes(dst, m.Body)
+	}
+	if m.Credential != nil {
+		dst = append(dst, 0x3a)
+		dst = m.Credential.AppendProto(appendVarint(dst, uint64(m.Credential.SizeProto())))
+	}
+	for _, v := range m.BodyCredentials {
+		dst = append(dst, 0x42)
+		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+	}
+	if m.Stream {
+		dst = append(dst, 0x48)
+		dst = appendBool(dst, m.Stream)
+	}
+	if len(m.State) > 0 {
+		dst = append(dst, 0x52)
+		dst = appendBytes(dst, m.State)
+	}
+	for _, v := range m.Unexpressed {
+		dst = append(dst, 0x5a)
+		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *HTTPRequest) UnmarshalProto(b []byte) error {
+	*m = HTTPRequest{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *HTTPRequest) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	var spareQuery []Pair
+	var spareHeaders []Pair
+	var spareBodyCredentials []Credential
+	var spareUnexpressed []Unexpressed
+	for d.next() {
+		switch d.tag {
+		case 8: // method
+			m.Method = HTTPMethod(d.varint())
+		case 18: // endpoint
+			m.Endpoint = d.str()
+			d.named("endpoint")
+		case 26: // path
+			m.Path = d.str()
+			d.named("path")
+		case 34: // query
+			m.Query, spareQuery = batch(&d, m.Query, spareQuery)
+			d.nested("query", len(m.Query)-1, m.Query[len(m.Query)-1].decode(d.bytes(), depth+1))
+		case 42: // headers
+			m.Headers, spareHeaders = batch(&d, m.Headers, spareHeaders)
+			d.nested("headers", len(m.Headers)-1, m.Headers[len(m.Headers)-1].decode(d.bytes(), depth+1))
+		case 50: // body
+			m.Body = d.bytes()
+		case 58: // credential
+			if m.Credential == nil {
+				m.Credential = new(Credential)
+			}
+			d.nested("credential", -1, m.Credential.decode(d.bytes(), depth+1))
+		case 66: // body_credentials
+			m.BodyCredentials, spareBodyCredentials = batch(&d, m.BodyCredentials, spareBodyCredentials)
+			d.nested("body_credentials", len(m.BodyCredentials)-1, m.BodyCredentials[len(m.BodyCredentials)-1].decode(d.bytes(), depth+1))
+		case 72: // stream
+			m.Stream = d.bool()
+		case 82: // state
+			m.State = d.bytes()
+		case 90: // unexpressed
+			m.Unexpressed, spareUnexpressed = batch(&d, m.Unexpressed, spareUnexpressed)
+			d.nested("unexpressed", len(m.Unexpressed)-1, m.Unexpressed[len(m.Unexpressed)-1].decode(d.bytes(), depth+1))
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *Pair) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if len(m.Name) > 0 {
+		n += 1 + sizeBytes(len(m.Name))
+	}
+	if len(m.Value) > 0 {
+		n += 1 + sizeBytes(len(m.Value))
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *Pair) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if len(m.Name) > 0 {
+		dst = append(dst, 0x0a)
+		dst = appendBytes(dst, m.Name)
+	}
+	if len(m.Value) > 0 {
+		dst = append(dst, 0x12)
+		dst = appendBytes(dst, m.Value)
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *Pair) UnmarshalProto(b []byte) error {
+	*m = Pair{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *Pair) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	for d.next() {
+		switch d.tag {
+		case 10: // name
+			m.Name = d.str()
+			d.named("name")
+		case 18: // value
+			m.Value = d.bytes()
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *Credential) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if len(m.Handle) > 0 {
+		n += 1 + sizeBytes(len(m.Handle))
+	}
+	n += 1 + sizeVarint(uint64(m.Placement))
+	if len(m.Name) > 0 {
+		n += 1 + sizeBytes(len(m.Name))
+	}
+	if len(m.Prefix) > 0 {
+		n += 1 + sizeBytes(len(m.Prefix))
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *Credential) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if len(m.Handle) > 0 {
+		dst = append(dst, 0x0a)
+		dst = appendBytes(dst, m.Handle)
+	}
+	dst = append(dst, 0x10)
+	dst = appendVarint(dst, uint64(m.Placement))
+	if len(m.Name) > 0 {
+		dst = append(dst, 0x1a)
+		dst = appendBytes(dst, m.Name)
+	}
+	if len(m.Prefix) > 0 {
+		dst = append(dst, 0x22)
+		dst = appendBytes(dst, m.Prefix)
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *Credential) UnmarshalProto(b []byte) error {
+	*m = Credential{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *Credential) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	for d.next() {
+		switch d.tag {
+		case 10: // handle
+			m.Handle = d.str()
+			d.named("handle")
+		case 16: // placement
+			m.Placement = Placement(d.varint())
+		case 26: // name
+			m.Name = d.str()
+			d.named("name")
+		case 34: // prefix
+			m.Prefix = d.str()
+			d.named("prefix")
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *Unexpressed) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if len(m.Field) > 0 {
+		n += 1 + sizeBytes(len(m.Field))
+	}
+	if m.Restrictive {
+		n += 1 + 1
+	}
+	if len(m.Reason) > 0 {
+		n += 1 + sizeBytes(len(m.Reason))
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *Unexpressed) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if len(m.Field) > 0 {
+		dst = append(dst, 0x0a)
+		dst = appendBytes(dst, m.Field)
+	}
+	if m.Restrictive {
+		dst = append(dst, 0x10)
+		dst = appendBool(dst, m.Restrictive)
+	}
+	if len(m.Reason) > 0 {
+		dst = append(dst, 0x1a)
+		dst = appendBytes(dst, m.Reason)
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *Unexpressed) UnmarshalProto(b []byte) error {
+	*m = Unexpressed{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *Unexpressed) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	for d.next() {
+		switch d.tag {
+		case 10: // field
+			m.Field = d.str()
+			d.named("field")
+		case 16: // restrictive
+			m.Restrictive = d.bool()
+		case 26: // reason
+			m.Reason = d.bytes()
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *HTTPResponse) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	n += 1 + sizeVarint(uint64(m.Status))
+	for _, v := range m.Headers {
+		n += 1 + sizeBytes(v.SizeProto())
+	}
+	if len(m.Body) > 0 {
+		n += 1 + sizeBytes(len(m.Body))
+	}
+	if len(m.State) > 0 {
+		n += 1 + sizeBytes(len(m.State))
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *HTTPResponse) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	dst = append(dst, 0x08)
+	dst = appendVarint(dst, uint64(m.Status))
+	for _, v := range m.Headers {
+		dst = append(dst, 0x12)
+		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+	}
+	if len(m.Body) > 0 {
+		dst = append(dst, 0x1a)
+		dst = appendBytes(dst, m.Body)
+	}
+	if len(m.State) > 0 {
+		dst = append(dst, 0x22)
+		dst = appendBytes(dst, m.State)
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *HTTPResponse) UnmarshalProto(b []byte) error {
+	*m = HTTPResponse{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *HTTPResponse) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	var spareHeaders []Pair
+	for d.next() {
+		switch d.tag {
+		case 8: // status
+			m.Status = uint32(d.varint())
+		case 18: // headers
+			m.Headers, spareHeaders = batch(&d, m.Headers, spareHeaders)
+			d.nested("headers", len(m.Headers)-1, m.Headers[len(m.Headers)-1].decode(d.bytes(), depth+1))
+		case 26: // body
+			m.Body = d.bytes()
+		case 34: // state
+			m.State = d.bytes()
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *Result) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if m.Completion != nil {
+		n += 1 + sizeBytes(m.Completion.SizeProto())
+	}
+	if m.Embedding != nil {
+		n += 1 + sizeBytes(m.Embedding.SizeProto())
+	}
+	if m.Error != nil {
+		n += 1 + sizeBytes(m.Error.SizeProto())
+	}
+	for _, v := range m.Rates {
+		n += 1 + sizeBytes(v.SizeProto())
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *Result) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if m.Completion != nil {
+		dst = append(dst, 0x0a)
+		dst = m.Completion.AppendProto(appendVarint(dst, uint64(m.Completion.SizeProto())))
+	}
+	if m.Embedding != nil {
+		dst = append(dst, 0x12)
+		dst = m.Embedding.AppendProto(appendVarint(dst, uint64(m.Embedding.SizeProto())))
+	}
+	if m.Error != nil {
+		dst = append(dst, 0x1a)
+		dst = m.Error.AppendProto(appendVarint(dst, uint64(m.Error.SizeProto())))
+	}
+	for _, v := range m.Rates {
+		dst = append(dst, 0x22)
+		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *Result) UnmarshalProto(b []byte) error {
+	*m = Result{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *Result) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	var spareRates []RateWindow
+	for d.next() {
+		switch d.tag {
+		case 10: // completion
+			if m.Completion == nil {
+				m.Completion = new(CompletionResult)
+			}
+			m.Embedding = nil
+			m.Error = nil
+			d.nested("completion", -1, m.Completion.decode(d.bytes(), depth+1))
+		case 18: // embedding
+			if m.Embedding == nil {
+				m.Embedding = new(EmbeddingResult)
+			}
+			m.Completion = nil
+			m.Error = nil
+			d.nested("embedding", -1, m.Embedding.decode(d.bytes(), depth+1))
+		case 26: // error
+			if m.Error == nil {
+				m.Error = new(ProviderError)
+			}
+			m.Completion = nil
+			m.Embedding = nil
+			d.nested("error", -1, m.Error.decode(d.bytes(), depth+1))
+		case 34: // rates
+			m.Rates, spareRates = batch(&d, m.Rates, spareRates)
+			d.nested("rates", len(m.Rates)-1, m.Rates[len(m.Rates)-1].decode(d.bytes(), depth+1))
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *CompletionResult) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if len(m.ID) > 0 {
+		n += 1 + sizeBytes(len(m.ID))
+	}
+	if len(m.Model) > 0 {
+		n += 1 + sizeBytes(len(m.Model))
+	}
+	for _, v := range m.Choices {
+		n += 1 + sizeBytes(v.SizeProto())
+	}
+	if m.Usage != nil {
+		n += 1 + sizeBytes(m.Usage.SizeProto())
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *CompletionResult) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if len(m.ID) > 0 {
+		dst = append(dst, 0x0a)
+		dst = appendBytes(dst, m.ID)
+	}
+	if len(m.Model) > 0 {
+		dst = append(dst, 0x12)
+		dst = appendBytes(dst, m.Model)
+	}
+	for _, v := range m.Choices {
+		dst = append(dst, 0x1a)
+		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+	}
+	if m.Usage != nil {
+		dst = append(dst, 0x22)
+		dst = m.Usage.AppendProto(appendVarint(dst, uint64(m.Usage.SizeProto())))
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *CompletionResult) UnmarshalProto(b []byte) error {
+	*m = CompletionResult{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *CompletionResult) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	var spareChoices []Choice
+	for d.next() {
+		switch d.tag {
+		case 10: // id
+			m.ID = d.str()
+			d.named("id")
+		case 18: // model
+			m.Model = d.str()
+			d.named("model")
+		case 26: // choices
+			m.Choices, spareChoices = batch(&d, m.Choices, spareChoices)
+			d.nested("choices", len(m.Choices)-1, m.Choices[len(m.Choices)-1].decode(d.bytes(), depth+1))
+		case 34: // usage
+			if m.Usage == nil {
+				m.Usage = new(Usage)
+			}
+			d.nested("usage", -1, m.Usage.decode(d.bytes(), depth+1))
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *Choice) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	for _, v := range m.Parts {
+		n += 1 + sizeBytes(v.SizeProto())
+	}
+	n += 1 + sizeVarint(uint64(m.Finish))
+	if len(m.NativeFinish) > 0 {
+		n += 1 + sizeBytes(len(m.NativeFinish))
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *Choice) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	for _, v := range m.Parts {
+		dst = append(dst, 0x0a)
+		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+	}
+	dst = append(dst, 0x10)
+	dst = appendVarint(dst, uint64(m.Finish))
+	if len(m.NativeFinish) > 0 {
+		dst = append(dst, 0x1a)
+		dst = appendBytes(dst, m.NativeFinish)
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *Choice) UnmarshalProto(b []byte) error {
+	*m = Choice{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *Choice) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	var spareParts []Part
+	for d.next() {
+		switch d.tag {
+		case 10: // parts
+			m.Parts, spareParts = batch(&d, m.Parts, spareParts)
+			d.nested("parts", len(m.Parts)-1, m.Parts[len(m.Parts)-1].decode(d.bytes(), depth+1))
+		case 16: // finish
+			m.Finish = FinishReason(d.varint())
+		case 26: // native_finish
+			m.NativeFinish = d.str()
+			d.named("native_finish")
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *Usage) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if m.InputTokens != 0 {
+		n += 1 + sizeVarint(m.InputTokens)
+	}
+	if m.CachedTokens != 0 {
+		n += 1 + sizeVarint(m.CachedTokens)
+	}
+	if m.CacheWriteTokens != 0 {
+		n += 1 + sizeVarint(m.CacheWriteTokens)
+	}
+	if m.OutputTokens != 0 {
+		n += 1 + sizeVarint(m.OutputTokens)
+	}
+	if m.ReasoningTokens != 0 {
+		n += 1 + sizeVarint(m.ReasoningTokens)
+	}
+	if m.CostNanoUSD != nil {
+		n += 1 + sizeVarint(*m.CostNanoUSD)
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *Usage) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if m.InputTokens != 0 {
+		dst = append(dst, 0x08)
+		dst = appendVarint(dst, m.InputTokens)
+	}
+	if m.CachedTokens != 0 {
+		dst = append(dst, 0x10)
+		dst = appendVarint(dst, m.CachedTokens)
+	}
+	if m.CacheWriteTokens != 0 {
+		dst = append(dst, 0x18)
+		dst = appendVarint(dst, m.CacheWriteTokens)
+	}
+	if m.OutputTokens != 0 {
+		dst = append(dst, 0x20)
+		dst = appendVarint(dst, m.OutputTokens)
+	}
+	if m.ReasoningTokens != 0 {
+		dst = append(dst, 0x28)
+		dst = appendVarint(dst, m.ReasoningTokens)
+	}
+	if m.CostNanoUSD != nil {
+		dst = append(dst, 0x30)
+		dst = appendVarint(dst, *m.CostNanoUSD)
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *Usage) UnmarshalProto(b []byte) error {
+	*m = Usage{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *Usage) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	for d.next() {
+		switch d.tag {
+		case 8: // input_tokens
+			m.InputTokens = d.varint()
+		case 16: // cached_tokens
+			m.CachedTokens = d.varint()
+		case 24: // cache_write_tokens
+			m.CacheWriteTokens = d.varint()
+		case 32: // output_tokens
+			m.OutputTokens = d.varint()
+		case 40: // reasoning_tokens
+			m.ReasoningTokens = d.varint()
+		case 48: // cost_nano_usd
+			m.CostNanoUSD = new(d.varint())
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *EmbeddingResult) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if len(m.Model) > 0 {
+		n += 1 + sizeBytes(len(m.Model))
+	}
+	for _, v := range m.Vectors {
+		n += 1 + sizeBytes(v.SizeProto())
+	}
+	if m.Usage != nil {
+		n += 1 + sizeBytes(m.Usage.SizeProto())
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *EmbeddingResult) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if len(m.Model) > 0 {
+		dst = append(dst, 0x0a)
+		dst = appendBytes(dst, m.Model)
+	}
+	for _, v := range m.Vectors {
+		dst = append(dst, 0x12)
+		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+	}
+	if m.Usage != nil {
+		dst = append(dst, 0x1a)
+		dst = m.Usage.AppendProto(appendVarint(dst, uint64(m.Usage.SizeProto())))
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *EmbeddingResult) UnmarshalProto(b []byte) error {
+	*m = EmbeddingResult{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *EmbeddingResult) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	var spareVectors []Vector
+	for d.next() {
+		switch d.tag {
+		case 10: // model
+			m.Model = d.str()
+			d.named("model")
+		case 18: // vectors
+			m.Vectors, spareVectors = batch(&d, m.Vectors, spareVectors)
+			d.nested("vectors", len(m.Vectors)-1, m.Vectors[len(m.Vectors)-1].decode(d.bytes(), depth+1))
+		case 26: // usage
+			if m.Usage == nil {
+				m.Usage = new(Usage)
+			}
+			d.nested("usage", -1, m.Usage.decode(d.bytes(), depth+1))
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *Vector) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if len(m.Values) > 0 {
+		n += 1 + sizeBytes(sizeVectorValues(m))
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *Vector) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if len(m.Values) > 0 {
+		dst = append(dst, 0x0a)
+		dst = appendVarint(dst, uint64(sizeVectorValues(m)))
+		for _, v := range m.Values {
+			dst = appendFloat(dst, v)
+		}
+	}
+	return dst
+}
+
+func sizeVectorValues(m *Vector) int {
+	return 4 * len(m.Values)
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *Vector) UnmarshalProto(b []byte) error {
+	*m = Vector{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *Vector) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	for d.next() {
+		switch d.tag {
+		case 13: // values
+			m.Values = append(m.Values, d.float())
+		case 10: // values, packed
+			packed := decoder{b: d.bytes()}
+			for packed.err == nil && packed.pos < len(packed.b) {
+				m.Values = append(m.Values, packed.float())
+			}
+			d.nested("values", -1, packed.err)
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *ProviderError) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	n += 1 + sizeVarint(uint64(m.Class))
+	if m.Status != 0 {
+		n += 1 + sizeVarint(uint64(m.Status))
+	}
+	if len(m.Code) > 0 {
+		n += 1 + sizeBytes(len(m.Code))
+	}
+	if len(m.Message) > 0 {
+		n += 1 + sizeBytes(len(m.Message))
+	}
+	if m.Scope != 0 {
+		n += 1 + sizeVarint(uint64(m.Scope))
+	}
+	if m.RetryAfterMillis != 0 {
+		n += 1 + sizeVarint(m.RetryAfterMillis)
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *ProviderError) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	dst = append(dst, 0x08)
+	dst = appendVarint(dst, uint64(m.Class))
+	if m.Status != 0 {
+		dst = append(dst, 0x10)
+		dst = appendVarint(dst, uint64(m.Status))
+	}
+	if len(m.Code) > 0 {
+		dst = append(dst, 0x1a)
+		dst = appendBytes(dst, m.Code)
+	}
+	if len(m.Message) > 0 {
+		dst = append(dst, 0x22)
+		dst = appendBytes(dst, m.Message)
+	}
+	if m.Scope != 0 {
+		dst = append(dst, 0x28)
+		dst = appendVarint(dst, uint64(m.Scope))
+	}
+	if m.RetryAfterMillis != 0 {
+		dst = append(dst, 0x30)
+		dst = appendVarint(dst, m.RetryAfterMillis)
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *ProviderError) UnmarshalProto(b []byte) error {
+	*m = ProviderError{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *ProviderError) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	for d.next() {
+		switch d.tag {
+		case 8: // class
+			m.Class = ErrorClass(d.varint())
+		case 16: // status
+			m.Status = uint32(d.varint())
+		case 26: // code
+			m.Code = d.str()
+			d.named("code")
+		case 34: // message
+			m.Message = d.bytes()
+		case 40: // scope
+			m.Scope = RateScope(d.varint())
+		case 48: // retry_after_millis
+			m.RetryAfterMillis = d.varint()
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *RateWindow) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if len(m.Name) > 0 {
+		n += 1 + sizeBytes(len(m.Name))
+	}
+	if m.Limit != 0 {
+		n += 1 + sizeVarint(m.Limit)
+	}
+	if m.Remaining != 0 {
+		n += 1 + sizeVarint(m.Remaining)
+	}
+	if m.ResetMillis != 0 {
+		n += 1 + sizeVarint(m.ResetMillis)
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *RateWindow) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if len(m.Name) > 0 {
+		dst = append(dst, 0x0a)
+		dst = appendBytes(dst, m.Name)
+	}
+	if m.Limit != 0 {
+		dst = append(dst, 0x10)
+		dst = appendVarint(dst, m.Limit)
+	}
+	if m.Remaining != 0 {
+		dst = append(dst, 0x18)
+		dst = appendVarint(dst, m.Remaining)
+	}
+	if m.ResetMillis != 0 {
+		dst = append(dst, 0x20)
+		dst = appendVarint(dst, m.ResetMillis)
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *RateWindow) UnmarshalProto(b []byte) error {
+	*m = RateWindow{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *RateWindow) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	for d.next() {
+		switch d.tag {
+		case 10: // name
+			m.Name = d.str()
+			d.named("name")
+		case 16: // limit
+			m.Limit = d.varint()
+		case 24: // remaining
+			m.Remaining = d.varint()
+		case 32: // reset_millis
+			m.ResetMillis = d.varint()
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *StreamRequest) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if m.Head != nil {
+		n += 1 + sizeBytes(m.Head.SizeProto())
+	}
+	if len(m.Data) > 0 {
+		n += 1 + sizeBytes(len(m.Data))
+	}
+	if m.End != 0 {
+		n += 1 + sizeVarint(uint64(m.End))
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *StreamRequest) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if m.Head != nil {
+		dst = append(dst, 0x0a)
+		dst = m.Head.AppendProto(appendVarint(dst, uint64(m.Head.SizeProto())))
+	}
+	if len(m.Data) > 0 {
+		dst = append(dst, 0x12)
+		dst = appendBytes(dst, m.Data)
+	}
+	if m.End != 0 {
+		dst = append(dst, 0x18)
+		dst = appendVarint(dst, uint64(m.End))
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *StreamRequest) UnmarshalProto(b []byte) error {
+	*m = StreamRequest{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *StreamRequest) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	for d.next() {
+		switch d.tag {
+		case 10: // head
+			if m.Head == nil {
+				m.Head = new(HTTPResponse)
+			}
+			d.nested("head", -1, m.Head.decode(d.bytes(), depth+1))
+		case 18: // data
+			m.Data = d.bytes()
+		case 24: // end
+			m.End = StreamEnd(d.varint())
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *StreamAnswer) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	for _, v := range m.Chunks {
+		n += 1 + sizeBytes(v.SizeProto())
+	}
+	if m.Done {
+		n += 1 + 1
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *StreamAnswer) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	for _, v := range m.Chunks {
+		dst = append(dst, 0x0a)
+		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+	}
+	if m.Done {
+		dst = append(dst, 0x10)
+		dst = appendBool(dst, m.Done)
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *StreamAnswer) UnmarshalProto(b []byte) error {
+	*m = StreamAnswer{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *StreamAnswer) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	var spareChunks []Chunk
+	for d.next() {
+		switch d.tag {
+		case 10: // chunks
+			m.Chunks, spareChunks = batch(&d, m.Chunks, spareChunks)
+			d.nested("chunks", len(m.Chunks)-1, m.Chunks[len(m.Chunks)-1].decode(d.bytes(), depth+1))
+		case 16: // done
+			m.Done = d.bool()
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *Chunk) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if m.Choice != 0 {
+		n += 1 + sizeVarint(uint64(m.Choice))
+	}
+	if m.Part != 0 {
+		n += 1 + sizeVarint(uint64(m.Part))
+	}
+	if m.Start != nil {
+		n += 1 + sizeBytes(m.Start.SizeProto())
+	}
+	if m.Text != nil {
+		n += 1 + sizeBytes(m.Text.SizeProto())
+	}
+	if m.Refusal != nil {
+		n += 1 + sizeBytes(m.Refusal.SizeProto())
+	}
+	if m.Thought != nil {
+		n += 1 + sizeBytes(m.Thought.SizeProto())
+	}
+	if m.ToolCall != nil {
+		n += 1 + sizeBytes(m.ToolCall.SizeProto())
+	}
+	if m.Blob != nil {
+		n += 1 + sizeBytes(m.Blob.SizeProto())
+	}
+	if m.VendorState != nil {
+		n += 1 + sizeBytes(m.VendorState.SizeProto())
+	}
+	if m.End != nil {
+		n += 1 + sizeBytes(m.End.SizeProto())
+	}
+	if m.Usage != nil {
+		n += 1 + sizeBytes(m.Usage.SizeProto())
+	}
+	if m.Error != nil {
+		n += 1 + sizeBytes(m.Error.SizeProto())
+	}
+	if m.Rate != nil {
+		n += 1 + sizeBytes(m.Rate.SizeProto())
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *Chunk) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if m.Choice != 0 {
+		dst = append(dst, 0x08)
+		dst = appendVarint(dst, uint64(m.Choice))
+	}
+	if m.Part != 0 {
+		dst = append(dst, 0x10)
+		dst = appendVarint(dst, uint64(m.Part))
+	}
+	if m.Start != nil {
+		dst = append(dst, 0x1a)
+		dst = m.Start.AppendProto(appendVarint(dst, uint64(m.Start.SizeProto())))
+	}
+	if m.Text != nil {
+		dst = append(dst, 0x22)
+		dst = m.Text.AppendProto(appendVarint(dst, uint64(m.Text.SizeProto())))
+	}
+	if m.Refusal != nil {
+		dst = append(dst, 0x2a)
+		dst = m.Refusal.AppendProto(appendVarint(dst, uint64(m.Refusal.SizeProto())))
+	}
+	if m.Thought != nil {
+		dst = append(dst, 0x32)
+		dst = m.Thought.AppendProto(appendVarint(dst, uint64(m.Thought.SizeProto())))
+	}
+	if m.ToolCall != nil {
+		dst = append(dst, 0x3a)
+		dst = m.ToolCall.AppendProto(appendVarint(dst, uint64(m.ToolCall.SizeProto())))
+	}
+	if m.Blob != nil {
+		dst = append(dst, 0x42)
+		dst = m.Blob.AppendProto(appendVarint(dst, uint64(m.Blob.SizeProto())))
+	}
+	if m.VendorState != nil {
+		dst = append(dst, 0x4a)
+		dst = m.VendorState.AppendProto(appendVarint(dst, uint64(m.VendorState.SizeProto())))
+	}
+	if m.End != nil {
+		dst = append(dst, 0x52)
+		dst = m.End.AppendProto(appendVarint(dst, uint64(m.End.SizeProto())))
+	}
+	if m.Usage != nil {
+		dst = append(dst, 0x5a)
+		dst = m.Usage.AppendProto(appendVarint(dst, uint64(m.Usage.SizeProto())))
+	}
+	if m.Error != nil {
+		dst = append(dst, 0x62)
+		dst = m.Error.AppendProto(appendVarint(dst, uint64(m.Error.SizeProto())))
+	}
+	if m.Rate != nil {
+		dst = append(dst, 0x6a)
+		dst = m.Rate.AppendProto(appendVarint(dst, uint64(m.Rate.SizeProto())))
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *Chunk) UnmarshalProto(b []byte) error {
+	*m = Chunk{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *Chunk) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	for d.next() {
+		switch d.tag {
+		case 8: // choice
+			m.Choice = uint32(d.varint())
+		case 16: // part
+			m.Part = uint32(d.varint())
+		case 26: // start
+			if m.Start == nil {
+				m.Start = new(StreamStart)
+			}
+			m.Text = nil
+			m.Refusal = nil
+			m.Thought = nil
+			m.ToolCall = nil
+			m.Blob = nil
+			m.VendorState = nil
+			m.End = nil
+			m.Usage = nil
+			m.Error = nil
+			m.Rate = nil
+			d.nested("start", -1, m.Start.decode(d.bytes(), depth+1))
+		case 34: // text
+			if m.Text == nil {
+				m.Text = new(Text)
+			}
+			m.Start = nil
+			m.Refusal = nil
+			m.Thought = nil
+			m.ToolCall = nil
+			m.Blob = nil
+			m.VendorState = nil
+			m.End = nil
+			m.Usage = nil
+			m.Error = nil
+			m.Rate = nil
+			d.nested("text", -1, m.Text.decode(d.bytes(), depth+1))
+		case 42: // refusal
+			if m.Refusal == nil {
+				m.Refusal = new(Text)
+			}
+			m.Start = nil
+			m.Text = nil
+			m.Thought = nil
+			m.ToolCall = nil
+			m.Blob = nil
+			m.VendorState = nil
+			m.End = nil
+			m.Usage = nil
+			m.Error = nil
+			m.Rate = nil
+			d.nested("refusal", -1, m.Refusal.decode(d.bytes(), depth+1))
+		case 50: // thought
+			if m.Thought == nil {
+				m.Thought = new(Thought)
+			}
+			m.Start = nil
+			m.Text = nil
+			m.Refusal = nil
+			m.ToolCall = nil
+			m.Blob = nil
+			m.VendorState = nil
+			m.End = nil
+			m.Usage = nil
+			m.Error = nil
+			m.Rate = nil
+			d.nested("thought", -1, m.Thought.decode(d.bytes(), depth+1))
+		case 58: // tool_call
+			if m.ToolCall == nil {
+				m.ToolCall = new(ToolCallDelta)
+			}
+			m.Start = nil
+			m.Text = nil
+			m.Refusal = nil
+			m.Thought = nil
+			m.Blob = nil
+			m.VendorState = nil
+			m.End = nil
+			m.Usage = nil
+			m.Error = nil
+			m.Rate = nil
+			d.nested("tool_call", -1, m.ToolCall.decode(d.bytes(), depth+1))
+		case 66: // blob
+			if m.Blob == nil {
+				m.Blob = new(Blob)
+			}
+			m.Start = nil
+			m.Text = nil
+			m.Refusal = nil
+			m.Thought = nil
+			m.ToolCall = nil
+			m.VendorState = nil
+			m.End = nil
+			m.Usage = nil
+			m.Error = nil
+			m.Rate = nil
+			d.nested("blob", -1, m.Blob.decode(d.bytes(), depth+1))
+		case 74: // vendor_state
+			if m.VendorState == nil {
+				m.VendorState = new(VendorState)
+			}
+			m.Start = nil
+			m.Text = nil
+			m.Refusal = nil
+			m.Thought = nil
+			m.ToolCall = nil
+			m.Blob = nil
+			m.End = nil
+			m.Usage = nil
+			m.Error = nil
+			m.Rate = nil
+			d.nested("vendor_state", -1, m.VendorState.decode(d.bytes(), depth+1))
+		case 82: // end
+			if m.End == nil {
+				m.End = new(ChoiceEnd)
+			}
+			m.Start = nil
+			m.Text = nil
+			m.Refusal = nil
+			m.Thought = nil
+			m.ToolCall = nil
+			m.Blob = nil
+			m.VendorState = nil
+			m.Usage = nil
+			m.Error = nil
+			m.Rate = nil
+			d.nested("end", -1, m.End.decode(d.bytes(), depth+1))
+		case 90: // usage
+			if m.Usage == nil {
+				m.Usage = new(Usage)
+			}
+			m.Start = nil
+			m.Text = nil
+			m.Refusal = nil
+			m.Thought = nil
+			m.ToolCall = nil
+			m.Blob = nil
+			m.VendorState = nil
+			m.End = nil
+			m.Error = nil
+			m.Rate = nil
+			d.nested("usage", -1, m.Usage.decode(d.bytes(), depth+1))
+		case 98: // error
+			if m.Error == nil {
+				m.Error = new(ProviderError)
+			}
+			m.Start = nil
+			m.Text = nil
+			m.Refusal = nil
+			m.Thought = nil
+			m.ToolCall = nil
+			m.Blob = nil
+			m.VendorState = nil
+			m.End = nil
+			m.Usage = nil
+			m.Rate = nil
+			d.nested("error", -1, m.Error.decode(d.bytes(), depth+1))
+		case 106: // rate
+			if m.Rate == nil {
+				m.Rate = new(RateWindow)
+			}
+			m.Start = nil
+			m.Text = nil
+			m.Refusal = nil
+			m.Thought = nil
+			m.ToolCall = nil
+			m.Blob = nil
+			m.VendorState = nil
+			m.End = nil
+			m.Usage = nil
+			m.Error = nil
+			d.nested("rate", -1, m.Rate.decode(d.bytes(), depth+1))
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *StreamStart) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if len(m.ID) > 0 {
+		n += 1 + sizeBytes(len(m.ID))
+	}
+	if len(m.Model) > 0 {
+		n += 1 + sizeBytes(len(m.Model))
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *StreamStart) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if len(m.ID) > 0 {
+		dst = append(dst, 0x0a)
+		dst = appendBytes(dst, m.ID)
+	}
+	if len(m.Model) > 0 {
+		dst = append(dst, 0x12)
+		dst = appendBytes(dst, m.Model)
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *StreamStart) UnmarshalProto(b []byte) error {
+	*m = StreamStart{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *StreamStart) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	for d.next() {
+		switch d.tag {
+		case 10: // id
+			m.ID = d.str()
+			d.named("id")
+		case 18: // model
+			m.Model = d.str()
+			d.named("model")
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *ToolCallDelta) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if len(m.ID) > 0 {
+		n += 1 + sizeBytes(len(m.ID))
+	}
+	if len(m.Name) > 0 {
+		n += 1 + sizeBytes(len(m.Name))
+	}
+	if len(m.Arguments) > 0 {
+		n += 1 + sizeBytes(len(m.Arguments))
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *ToolCallDelta) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if len(m.ID) > 0 {
+		dst = append(dst, 0x0a)
+		dst = appendBytes(dst, m.ID)
+	}
+	if len(m.Name) > 0 {
+		dst = append(dst, 0x12)
+		dst = appendBytes(dst, m.Name)
+	}
+	if len(m.Arguments) > 0 {
+		dst = append(dst, 0x1a)
+		dst = appendBytes(dst, m.Arguments)
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *ToolCallDelta) UnmarshalProto(b []byte) error {
+	*m = ToolCallDelta{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *ToolCallDelta) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	for d.next() {
+		switch d.tag {
+		case 10: // id
+			m.ID = d.str()
+			d.named("id")
+		case 18: // name
+			m.Name = d.str()
+			d.named("name")
+		case 26: // arguments
+			m.Arguments = d.bytes()
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *ChoiceEnd) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	n += 1 + sizeVarint(uint64(m.Finish))
+	if len(m.NativeFinish) > 0 {
+		n += 1 + sizeBytes(len(m.NativeFinish))
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *ChoiceEnd) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	dst = append(dst, 0x08)
+	dst = appendVarint(dst, uint64(m.Finish))
+	if len(m.NativeFinish) > 0 {
+		dst = append(dst, 0x12)
+		dst = appendBytes(dst, m.NativeFinish)
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *ChoiceEnd) UnmarshalProto(b []byte) error {
+	*m = ChoiceEnd{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *ChoiceEnd) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	for d.next() {
+		switch d.tag {
+		case 8: // finish
+			m.Finish = FinishReason(d.varint())
+		case 18: // native_finish
+			m.NativeFinish = d.str()
+			d.named("native_finish")
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *ModelsRequest) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if m.Response != nil {
+		n += 1 + sizeBytes(m.Response.SizeProto())
+	}
+	for _, v := range m.Values {
+		n += 1 + sizeBytes(v.SizeProto())
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *ModelsRequest) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if m.Response != nil {
+		dst = append(dst, 0x0a)
+		dst = m.Response.AppendProto(appendVarint(dst, uint64(m.Response.SizeProto())))
+	}
+	for _, v := range m.Values {
+		dst = append(dst, 0x12)
+		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *ModelsRequest) UnmarshalProto(b []byte) error {
+	*m = ModelsRequest{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *ModelsRequest) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	var spareValues []DerivedValue
+	for d.next() {
+		switch d.tag {
+		case 10: // response
+			if m.Response == nil {
+				m.Response = new(HTTPResponse)
+			}
+			d.nested("response", -1, m.Response.decode(d.bytes(), depth+1))
+		case 18: // values
+			m.Values, spareValues = batch(&d, m.Values, spareValues)
+			d.nested("values", len(m.Values)-1, m.Values[len(m.Values)-1].decode(d.bytes(), depth+1))
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *ModelsAnswer) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if m.Request != nil {
+		n += 1 + sizeBytes(m.Request.SizeProto())
+	}
+	if m.Models != nil {
+		n += 1 + sizeBytes(m.Models.SizeProto())
+	}
+	if m.Error != nil {
+		n += 1 + sizeBytes(m.Error.SizeProto())
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *ModelsAnswer) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if m.Request != nil {
+		dst = append(dst, 0x0a)
+		dst = m.Request.AppendProto(appendVarint(dst, uint64(m.Request.SizeProto())))
+	}
+	if m.Models != nil {
+		dst = append(dst, 0x12)
+		dst = m.Models.AppendProto(appendVarint(dst, uint64(m.Models.SizeProto())))
+	}
+	if m.Error != nil {
+		dst = append(dst, 0x1a)
+		dst = m.Error.AppendProto(appendVarint(dst, uint64(m.Error.SizeProto())))
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *ModelsAnswer) UnmarshalProto(b []byte) error {
+	*m = ModelsAnswer{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *ModelsAnswer) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	for d.next() {
+		switch d.tag {
+		case 10: // request
+			if m.Request == nil {
+				m.Request = new(HTTPRequest)
+			}
+			m.Models = nil
+			m.Error = nil
+			d.nested("request", -1, m.Request.decode(d.bytes(), depth+1))
+		case 18: // models
+			if m.Models == nil {
+				m.Models = new(ModelList)
+			}
+			m.Request = nil
+			m.Error = nil
+			d.nested("models", -1, m.Models.decode(d.bytes(), depth+1))
+		case 26: // error
+			if m.Error == nil {
+				m.Error = new(ProviderError)
+			}
+			m.Request = nil
+			m.Models = nil
+			d.nested("error", -1, m.Error.decode(d.bytes(), depth+1))
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *ModelList) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	for _, v := range m.Models {
+		n += 1 + sizeBytes(v.SizeProto())
+	}
+	if m.More != nil {
+		n += 1 + sizeBytes(m.More.SizeProto())
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *ModelList) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	for _, v := range m.Models {
+		dst = append(dst, 0x0a)
+		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+	}
+	if m.More != nil {
+		dst = append(dst, 0x12)
+		dst = m.More.AppendProto(appendVarint(dst, uint64(m.More.SizeProto())))
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *ModelList) UnmarshalProto(b []byte) error {
+	*m = ModelList{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *ModelList) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	var spareModels []Model
+	for d.next() {
+		switch d.tag {
+		case 10: // models
+			m.Models, spareModels = batch(&d, m.Models, spareModels)
+			d.nested("models", len(m.Models)-1, m.Models[len(m.Models)-1].decode(d.bytes(), depth+1))
+		case 18: // more
+			if m.More == nil {
+				m.More = new(HTTPRequest)
+			}
+			d.nested("more", -1, m.More.decode(d.bytes(), depth+1))
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *Model) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if len(m.ID) > 0 {
+		n += 1 + sizeBytes(len(m.ID))
+	}
+	if len(m.DisplayName) > 0 {
+		n += 1 + sizeBytes(len(m.DisplayName))
+	}
+	for _, v := range m.Aliases {
+		n += 1 + sizeBytes(len(v))
+	}
+	if m.ContextTokens != 0 {
+		n += 1 + sizeVarint(uint64(m.ContextTokens))
+	}
+	if m.MaxOutputTokens != 0 {
+		n += 1 + sizeVarint(uint64(m.MaxOutputTokens))
+	}
+	if len(m.Capabilities) > 0 {
+		n += 1 + sizeBytes(sizeModelCapabilities(m))
+	}
+	if len(m.Efforts) > 0 {
+		n += 1 + sizeBytes(sizeModelEfforts(m))
+	}
+	if m.Disabled {
+		n += 1 + 1
+	}
+	if m.InputNanoUSD != nil {
+		n += 1 + sizeVarint(*m.InputNanoUSD)
+	}
+	if m.OutputNanoUSD != nil {
+		n += 1 + sizeVarint(*m.OutputNanoUSD)
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *Model) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if len(m.ID) > 0 {
+		dst = append(dst, 0x0a)
+		dst = appendBytes(dst, m.ID)
+	}
+	if len(m.DisplayName) > 0 {
+		dst = append(dst, 0x12)
+		dst = appendBytes(dst, m.DisplayName)
+	}
+	for _, v := range m.Aliases {
+		dst = append(dst, 0x1a)
+		dst = appendBytes(dst, v)
+	}
+	if m.ContextTokens != 0 {
+		dst = append(dst, 0x20)
+		dst = appendVarint(dst, uint64(m.ContextTokens))
+	}
+	if m.MaxOutputTokens != 0 {
+		dst = append(dst, 0x28)
+		dst = appendVarint(dst, uint64(m.MaxOutputTokens))
+	}
+	if len(m.Capabilities) > 0 {
+		dst = append(dst, 0x32)
+		dst = appendVarint(dst, uint64(sizeModelCapabilities(m)))
+		for _, v := range m.Capabilities {
+			dst = appendVarint(dst, uint64(v))
+		}
+	}
+	if len(m.Efforts) > 0 {
+		dst = append(dst, 0x3a)
+		dst = appendVarint(dst, uint64(sizeModelEfforts(m)))
+		for _, v := range m.Efforts {
+			dst = appendVarint(dst, uint64(v))
+		}
+	}
+	if m.Disabled {
+		dst = append(dst, 0x40)
+		dst = appendBool(dst, m.Disabled)
+	}
+	if m.InputNanoUSD != nil {
+		dst = append(dst, 0x48)
+		dst = appendVarint(dst, *m.InputNanoUSD)
+	}
+	if m.OutputNanoUSD != nil {
+		dst = append(dst, 0x50)
+		dst = appendVarint(dst, *m.OutputNanoUSD)
+	}
+	return dst
+}
+
+func sizeModelCapabilities(m *Model) int {
+	n := 0
+	for _, v := range m.Capabilities {
+		n += sizeVarint(uint64(v))
+	}
+	return n
+}
+
+func sizeModelEfforts(m *Model) int {
+	n := 0
+	for _, v := range m.Efforts {
+		n += sizeVarint(uint64(v))
+	}
+	return n
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *Model) UnmarshalProto(b []byte) error {
+	*m = Model{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *Model) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	for d.next() {
+		switch d.tag {
+		case 10: // id
+			m.ID = d.str()
+			d.named("id")
+		case 18: // display_name
+			m.DisplayName = d.bytes()
+		case 26: // aliases
+			m.Aliases = append(m.Aliases, d.str())
+			d.named("aliases")
+		case 32: // context_tokens
+			m.ContextTokens = uint32(d.varint())
+		case 40: // max_output_tokens
+			m.MaxOutputTokens = uint32(d.varint())
+		case 48: // capabilities
+			m.Capabilities = append(m.Capabilities, Capability(d.varint()))
+		case 50: // capabilities, packed
+			packed := decoder{b: d.bytes()}
+			for packed.err == nil && packed.pos < len(packed.b) {
+				m.Capabilities = append(m.Capabilities, Capability(packed.varint()))
+			}
+			d.nested("capabilities", -1, packed.err)
+		case 56: // efforts
+			m.Efforts = append(m.Efforts, Effort(d.varint()))
+		case 58: // efforts, packed
+			packed := decoder{b: d.bytes()}
+			for packed.err == nil && packed.pos < len(packed.b) {
+				m.Efforts = append(m.Efforts, Effort(packed.varint()))
+			}
+			d.nested("efforts", -1, packed.err)
+		case 64: // disabled
+			m.Disabled = d.bool()
+		case 72: // input_nano_usd
+			m.InputNanoUSD = new(d.varint())
+		case 80: // output_nano_usd
+			m.OutputNanoUSD = new(d.varint())
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *HealthRequest) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if m.Response != nil {
+		n += 1 + sizeBytes(m.Response.SizeProto())
+	}
+	for _, v := range m.Values {
+		n += 1 + sizeBytes(v.SizeProto())
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *HealthRequest) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if m.Response != nil {
+		dst = append(dst, 0x0a)
+		dst = m.Response.AppendProto(appendVarint(dst, uint64(m.Response.SizeProto())))
+	}
+	for _, v := range m.Values {
+		dst = append(dst, 0x12)
+		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *HealthRequest) UnmarshalProto(b []byte) error {
+	*m = HealthRequest{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *HealthRequest) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	var spareValues []DerivedValue
+	for d.next() {
+		switch d.tag {
+		case 10: // response
+			if m.Response == nil {
+				m.Response = new(HTTPResponse)
+			}
+			d.nested("response", -1, m.Response.decode(d.bytes(), depth+1))
+		case 18: // values
+			m.Values, spareValues = batch(&d, m.Values, spareValues)
+			d.nested("values", len(m.Values)-1, m.Values[len(m.Values)-1].decode(d.bytes(), depth+1))
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *HealthAnswer) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if m.Request != nil {
+		n += 1 + sizeBytes(m.Request.SizeProto())
+	}
+	if m.Health != nil {
+		n += 1 + sizeBytes(m.Health.SizeProto())
+	}
+	if m.Error != nil {
+		n += 1 + sizeBytes(m.Error.SizeProto())
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *HealthAnswer) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if m.Request != nil {
+		dst = append(dst, 0x0a)
+		dst = m.Request.AppendProto(appendVarint(dst, uint64(m.Request.SizeProto())))
+	}
+	if m.Health != nil {
+		dst = append(dst, 0x12)
+		dst = m.Health.AppendProto(appendVarint(dst, uint64(m.Health.SizeProto())))
+	}
+	if m.Error != nil {
+		dst = append(dst, 0x1a)
+		dst = m.Error.AppendProto(appendVarint(dst, uint64(m.Error.SizeProto())))
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *HealthAnswer) UnmarshalProto(b []byte) error {
+	*m = HealthAnswer{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *HealthAnswer) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	for d.next() {
+		switch d.tag {
+		case 10: // request
+			if m.Request == nil {
+				m.Request = new(HTTPRequest)
+			}
+			m.Health = nil
+			m.Error = nil
+			d.nested("request", -1, m.Request.decode(d.bytes(), depth+1))
+		case 18: // health
+			if m.Health == nil {
+				m.Health = new(Health)
+			}
+			m.Request = nil
+			m.Error = nil
+			d.nested("health", -1, m.Health.decode(d.bytes(), depth+1))
+		case 26: // error
+			if m.Error == nil {
+				m.Error = new(ProviderError)
+			}
+			m.Request = nil
+			m.Health = nil
+			d.nested("error", -1, m.Error.decode(d.bytes(), depth+1))
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *Health) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if len(m.Detail) > 0 {
+		n += 1 + sizeBytes(len(m.Detail))
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *Health) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if len(m.Detail) > 0 {
+		dst = append(dst, 0x0a)
+		dst = appendBytes(dst, m.Detail)
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *Health) UnmarshalProto(b []byte) error {
+	*m = Health{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *Health) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	for d.next() {
+		switch d.tag {
+		case 10: // detail
+			m.Detail = d.bytes()
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *AuthRequest) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if len(m.State) > 0 {
+		n += 1 + sizeBytes(len(m.State))
+	}
+	if m.Start != nil {
+		n += 1 + sizeBytes(m.Start.SizeProto())
+	}
+	if m.Response != nil {
+		n += 1 + sizeBytes(m.Response.SizeProto())
+	}
+	if m.Woken != nil {
+		n += 1 + sizeBytes(m.Woken.SizeProto())
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *AuthRequest) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if len(m.State) > 0 {
+		dst = append(dst, 0x0a)
+		dst = appendBytes(dst, m.State)
+	}
+	if m.Start != nil {
+		dst = append(dst, 0x12)
+		dst = m.Start.AppendProto(appendVarint(dst, uint64(m.Start.SizeProto())))
+	}
+	if m.Response != nil {
+		dst = append(dst, 0x1a)
+		dst = m.Response.AppendProto(appendVarint(dst, uint64(m.Response.SizeProto())))
+	}
+	if m.Woken != nil {
+		dst = append(dst, 0x22)
+		dst = m.Woken.AppendProto(appendVarint(dst, uint64(m.Woken.SizeProto())))
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *AuthRequest) UnmarshalProto(b []byte) error {
+	*m = AuthRequest{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *AuthRequest) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	for d.next() {
+		switch d.tag {
+		case 10: // state
+			m.State = d.bytes()
+		case 18: // start
+			if m.Start == nil {
+				m.Start = new(AuthStart)
+			}
+			m.Response = nil
+			m.Woken = nil
+			d.nested("start", -1, m.Start.decode(d.bytes(), depth+1))
+		case 26: // response
+			if m.Response == nil {
+				m.Response = new(AuthResponse)
+			}
+			m.Start = nil
+			m.Woken = nil
+			d.nested("response", -1, m.Response.decode(d.bytes(), depth+1))
+		case 34: // woken
+			if m.Woken == nil {
+				m.Woken = new(AuthWoken)
+			}
+			m.Start = nil
+			m.Response = nil
+			d.nested("woken", -1, m.Woken.decode(d.bytes(), depth+1))
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *AuthStart) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if len(m.Handle) > 0 {
+		n += 1 + sizeBytes(len(m.Handle))
+	}
+	n += 1 + sizeVarint(uint64(m.Purpose))
+	for _, v := range m.Held {
+		n += 1 + sizeBytes(len(v))
+	}
+	for _, v := range m.Values {
+		n += 1 + sizeBytes(v.SizeProto())
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *AuthStart) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if len(m.Handle) > 0 {
+		dst = append(dst, 0x0a)
+		dst = appendBytes(dst, m.Handle)
+	}
+	dst = append(dst, 0x10)
+	dst = appendVarint(dst, uint64(m.Purpose))
+	for _, v := range m.Held {
+		dst = append(dst, 0x1a)
+		dst = appendBytes(dst, v)
+	}
+	for _, v := range m.Values {
+		dst = append(dst, 0x22)
+		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *AuthStart) UnmarshalProto(b []byte) error {
+	*m = AuthStart{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *AuthStart) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	var spareValues []DerivedValue
+	for d.next() {
+		switch d.tag {
+		case 10: // handle
+			m.Handle = d.str()
+			d.named("handle")
+		case 16: // purpose
+			m.Purpose = AuthPurpose(d.varint())
+		case 26: // held
+			m.Held = append(m.Held, d.str())
+			d.named("held")
+		case 34: // values
+			m.Values, spareValues = batch(&d, m.Values, spareValues)
+			d.nested("values", len(m.Values)-1, m.Values[len(m.Values)-1].decode(d.bytes(), depth+1))
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *AuthResponse) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if m.Status != 0 {
+		n += 1 + sizeVarint(uint64(m.Status))
+	}
+	for _, v := range m.Captured {
+		n += 1 + sizeBytes(len(v))
+	}
+	for _, v := range m.Values {
+		n += 1 + sizeBytes(v.SizeProto())
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *AuthResponse) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if m.Status != 0 {
+		dst = append(dst, 0x08)
+		dst = appendVarint(dst, uint64(m.Status))
+	}
+	for _, v := range m.Captured {
+		dst = append(dst, 0x12)
+		dst = appendBytes(dst, v)
+	}
+	for _, v := range m.Values {
+		dst = append(dst, 0x1a)
+		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *AuthResponse) UnmarshalProto(b []byte) error {
+	*m = AuthResponse{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *AuthResponse) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	var spareValues []DerivedValue
+	for d.next() {
+		switch d.tag {
+		case 8: // status
+			m.Status = uint32(d.varint())
+		case 18: // captured
+			m.Captured = append(m.Captured, d.str())
+			d.named("captured")
+		case 26: // values
+			m.Values, spareValues = batch(&d, m.Values, spareValues)
+			d.nested("values", len(m.Values)-1, m.Values[len(m.Values)-1].decode(d.bytes(), depth+1))
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *AuthWoken) SizeProto() int {
+	return 0
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *AuthWoken) AppendProto(dst []byte) []byte {
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *AuthWoken) UnmarshalProto(b []byte) error {
+	*m = AuthWoken{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *AuthWoken) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	for d.next() {
+		switch d.tag {
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *AuthStep) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if len(m.State) > 0 {
+		n += 1 + sizeBytes(len(m.State))
+	}
+	if m.Exchange != nil {
+		n += 1 + sizeBytes(m.Exchange.SizeProto())
+	}
+	if m.Prompt != nil {
+		n += 1 + sizeBytes(m.Prompt.SizeProto())
+	}
+	if m.Done != nil {
+		n += 1 + sizeBytes(m.Done.SizeProto())
+	}
+	if m.Failed != nil {
+		n += 1 + sizeBytes(m.Failed.SizeProto())
+	}
+	if m.Wait != nil {
+		n += 1 + sizeBytes(m.Wait.SizeProto())
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *AuthStep) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if len(m.State) > 0 {
+		dst = append(dst, 0x0a)
+		dst = appendBytes(dst, m.State)
+	}
+	if m.Exchange != nil {
+		dst = append(dst, 0x12)
+		dst = m.Exchange.AppendProto(appendVarint(dst, uint64(m.Exchange.SizeProto())))
+	}
+	if m.Prompt != nil {
+		dst = append(dst, 0x1a)
+		dst = m.Prompt.AppendProto(appendVarint(dst, uint64(m.Prompt.SizeProto())))
+	}
+	if m.Done != nil {
+		dst = append(dst, 0x22)
+		dst = m.Done.AppendProto(appendVarint(dst, uint64(m.Done.SizeProto())))
+	}
+	if m.Failed != nil {
+		dst = append(dst, 0x2a)
+		dst = m.Failed.AppendProto(appendVarint(dst, uint64(m.Failed.SizeProto())))
+	}
+	if m.Wait != nil {
+		dst = append(dst, 0x32)
+		dst = m.Wait.AppendProto(appendVarint(dst, uint64(m.Wait.SizeProto())))
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *AuthStep) UnmarshalProto(b []byte) error {
+	*m = AuthStep{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *AuthStep) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	for d.next() {
+		switch d.tag {
+		case 10: // state
+			m.State = d.bytes()
+		case 18: // exchange
+			if m.Exchange == nil {
+				m.Exchange = new(AuthExchange)
+			}
+			m.Prompt = nil
+			m.Done = nil
+			m.Failed = nil
+			m.Wait = nil
+			d.nested("exchange", -1, m.Exchange.decode(d.bytes(), depth+1))
+		case 26: // prompt
+			if m.Prompt == nil {
+				m.Prompt = new(AuthPrompt)
+			}
+			m.Exchange = nil
+			m.Done = nil
+			m.Failed = nil
+			m.Wait = nil
+			d.nested("prompt", -1, m.Prompt.decode(d.bytes(), depth+1))
+		case 34: // done
+			if m.Done == nil {
+				m.Done = new(AuthDone)
+			}
+			m.Exchange = nil
+			m.Prompt = nil
+			m.Failed = nil
+			m.Wait = nil
+			d.nested("done", -1, m.Done.decode(d.bytes(), depth+1))
+		case 42: // failed
+			if m.Failed == nil {
+				m.Failed = new(AuthFailed)
+			}
+			m.Exchange = nil
+			m.Prompt = nil
+			m.Done = nil
+			m.Wait = nil
+			d.nested("failed", -1, m.Failed.decode(d.bytes(), depth+1))
+		case 50: // wait
+			if m.Wait == nil {
+				m.Wait = new(AuthWait)
+			}
+			m.Exchange = nil
+			m.Prompt = nil
+			m.Done = nil
+			m.Failed = nil
+			d.nested("wait", -1, m.Wait.decode(d.bytes(), depth+1))
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *AuthExchange) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if m.Request != nil {
+		n += 1 + sizeBytes(m.Request.SizeProto())
+	}
+	for _, v := range m.Captures {
+		n += 1 + sizeBytes(v.SizeProto())
+	}
+	for _, v := range m.Derive {
+		n += 1 + sizeBytes(len(v))
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *AuthExchange) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if m.Request != nil {
+		dst = append(dst, 0x0a)
+		dst = m.Request.AppendProto(appendVarint(dst, uint64(m.Request.SizeProto())))
+	}
+	for _, v := range m.Captures {
+		dst = append(dst, 0x12)
+		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+	}
+	for _, v := range m.Derive {
+		dst = append(dst, 0x1a)
+		dst = appendBytes(dst, v)
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *AuthExchange) UnmarshalProto(b []byte) error {
+	*m = AuthExchange{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *AuthExchange) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	var spareCaptures []Capture
+	for d.next() {
+		switch d.tag {
+		case 10: // request
+			if m.Request == nil {
+				m.Request = new(HTTPRequest)
+			}
+			d.nested("request", -1, m.Request.decode(d.bytes(), depth+1))
+		case 18: // captures
+			m.Captures, spareCaptures = batch(&d, m.Captures, spareCaptures)
+			d.nested("captures", len(m.Captures)-1, m.Captures[len(m.Captures)-1].decode(d.bytes(), depth+1))
+		case 26: // derive
+			m.Derive = append(m.Derive, d.str())
+			d.named("derive")
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *Capture) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if len(m.Pointer) > 0 {
+		n += 1 + sizeBytes(len(m.Pointer))
+	}
+	if len(m.Handle) > 0 {
+		n += 1 + sizeBytes(len(m.Handle))
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *Capture) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if len(m.Pointer) > 0 {
+		dst = append(dst, 0x0a)
+		dst = appendBytes(dst, m.Pointer)
+	}
+	if len(m.Handle) > 0 {
+		dst = append(dst, 0x12)
+		dst = appendBytes(dst, m.Handle)
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *Capture) UnmarshalProto(b []byte) error {
+	*m = Capture{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *Capture) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	for d.next() {
+		switch d.tag {
+		case 10: // pointer
+			m.Pointer = d.str()
+			d.named("pointer")
+		case 18: // handle
+			m.Handle = d.str()
+			d.named("handle")
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *AuthPrompt) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if len(m.URL) > 0 {
+		n += 1 + sizeBytes(len(m.URL))
+	}
+	if len(m.Code) > 0 {
+		n += 1 + sizeBytes(len(m.Code))
+	}
+	if m.WaitMillis != 0 {
+		n += 1 + sizeVarint(uint64(m.WaitMillis))
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *AuthPrompt) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if len(m.URL) > 0 {
+		dst = append(dst, 0x0a)
+		dst = appendBytes(dst, m.URL)
+	}
+	if len(m.Code) > 0 {
+		dst = append(dst, 0x12)
+		dst = appendBytes(dst, m.Code)
+	}
+	if m.WaitMillis != 0 {
+		dst = append(dst, 0x18)
+		dst = appendVarint(dst, uint64(m.WaitMillis))
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *AuthPrompt) UnmarshalProto(b []byte) error {
+	*m = AuthPrompt{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *AuthPrompt) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	for d.next() {
+		switch d.tag {
+		case 10: // url
+			m.URL = d.bytes()
+		case 18: // code
+			m.Code = d.bytes()
+		case 24: // wait_millis
+			m.WaitMillis = uint32(d.varint())
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *AuthWait) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	n += 1 + sizeVarint(uint64(m.Millis))
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *AuthWait) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	dst = append(dst, 0x08)
+	dst = appendVarint(dst, uint64(m.Millis))
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *AuthWait) UnmarshalProto(b []byte) error {
+	*m = AuthWait{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *AuthWait) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	for d.next() {
+		switch d.tag {
+		case 8: // millis
+			m.Millis = uint32(d.varint())
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *AuthDone) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if m.ExpiresUnix != 0 {
+		n += 1 + sizeVarint(uint64(m.ExpiresUnix))
+	}
+	if m.RefreshUnix != 0 {
+		n += 1 + sizeVarint(uint64(m.RefreshUnix))
+	}
+	for _, v := range m.Values {
+		n += 1 + sizeBytes(v.SizeProto())
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *AuthDone) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if m.ExpiresUnix != 0 {
+		dst = append(dst, 0x08)
+		dst = appendVarint(dst, uint64(m.ExpiresUnix))
+	}
+	if m.RefreshUnix != 0 {
+		dst = append(dst, 0x10)
+		dst = appendVarint(dst, uint64(m.RefreshUnix))
+	}
+	for _, v := range m.Values {
+		dst = append(dst, 0x1a)
+		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *AuthDone) UnmarshalProto(b []byte) error {
+	*m = AuthDone{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *AuthDone) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	var spareValues []DerivedValue
+	for d.next() {
+		switch d.tag {
+		case 8: // expires_unix
+			m.ExpiresUnix = int64(d.varint())
+		case 16: // refresh_unix
+			m.RefreshUnix = int64(d.varint())
+		case 26: // values
+			m.Values, spareValues = batch(&d, m.Values, spareValues)
+			d.nested("values", len(m.Values)-1, m.Values[len(m.Values)-1].decode(d.bytes(), depth+1))
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *AuthFailed) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	n += 1 + sizeVarint(uint64(m.Class))
+	if m.Permanent {
+		n += 1 + 1
+	}
+	if len(m.Message) > 0 {
+		n += 1 + sizeBytes(len(m.Message))
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *AuthFailed) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	dst = append(dst, 0x08)
+	dst = appendVarint(dst, uint64(m.Class))
+	if m.Permanent {
+		dst = append(dst, 0x10)
+		dst = appendBool(dst, m.Permanent)
+	}
+	if len(m.Message) > 0 {
+		dst = append(dst, 0x1a)
+		dst = appendBytes(dst, m.Message)
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *AuthFailed) UnmarshalProto(b []byte) error {
+	*m = AuthFailed{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *AuthFailed) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	for d.next() {
+		switch d.tag {
+		case 8: // class
+			m.Class = ErrorClass(d.varint())
+		case 16: // permanent
+			m.Permanent = d.bool()
+		case 26: // message
+			m.Message = d.bytes()
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *DerivedValue) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if len(m.Name) > 0 {
+		n += 1 + sizeBytes(len(m.Name))
+	}
+	if len(m.Value) > 0 {
+		n += 1 + sizeBytes(len(m.Value))
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *DerivedValue) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if len(m.Name) > 0 {
+		dst = append(dst, 0x0a)
+		dst = appendBytes(dst, m.Name)
+	}
+	if len(m.Value) > 0 {
+		dst = append(dst, 0x12)
+		dst = appendBytes(dst, m.Value)
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *DerivedValue) UnmarshalProto(b []byte) error {
+	*m = DerivedValue{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *DerivedValue) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	for d.next() {
+		switch d.tag {
+		case 10: // name
+			m.Name = d.str()
+			d.named("name")
+		case 18: // value
+			m.Value = d.bytes()
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *CredentialSpec) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if len(m.Handle) > 0 {
+		n += 1 + sizeBytes(len(m.Handle))
+	}
+	if len(m.Description) > 0 {
+		n += 1 + sizeBytes(len(m.Description))
+	}
+	for _, v := range m.Env {
+		n += 1 + sizeBytes(len(v))
+	}
+	if m.Optional {
+		n += 1 + 1
+	}
+	if m.Obtained {
+		n += 1 + 1
+	}
+	if m.Transient {
+		n += 1 + 1
+	}
+	if len(m.Placements) > 0 {
+		n += 1 + sizeBytes(sizeCredentialSpecPlacements(m))
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *CredentialSpec) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if len(m.Handle) > 0 {
+		dst = append(dst, 0x0a)
+		dst = appendBytes(dst, m.Handle)
+	}
+	if len(m.Description) > 0 {
+		dst = append(dst, 0x12)
+		dst = appendBytes(dst, m.Description)
+	}
+	for _, v := range m.Env {
+		dst = append(dst, 0x1a)
+		dst = appendBytes(dst, v)
+	}
+	if m.Optional {
+		dst = append(dst, 0x20)
+		dst = appendBool(dst, m.Optional)
+	}
+	if m.Obtained {
+		dst = append(dst, 0x28)
+		dst = appendBool(dst, m.Obtained)
+	}
+	if m.Transient {
+		dst = append(dst, 0x30)
+		dst = appendBool(dst, m.Transient)
+	}
+	if len(m.Placements) > 0 {
+		dst = append(dst, 0x3a)
+		dst = appendVarint(dst, uint64(sizeCredentialSpecPlacements(m)))
+		for _, v := range m.Placements {
+			dst = appendVarint(dst, uint64(v))
+		}
+	}
+	return dst
+}
+
+func sizeCredentialSpecPlacements(m *CredentialSpec) int {
+	n := 0
+	for _, v := range m.Placements {
+		n += sizeVarint(uint64(v))
+	}
+	return n
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *CredentialSpec) UnmarshalProto(b []byte) error {
+	*m = CredentialSpec{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *CredentialSpec) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	for d.next() {
+		switch d.tag {
+		case 10: // handle
+			m.Handle = d.str()
+			d.named("handle")
+		case 18: // description
+			m.Description = d.bytes()
+		case 26: // env
+			m.Env = append(m.Env, d.str())
+			d.named("env")
+		case 32: // optional
+			m.Optional = d.bool()
+		case 40: // obtained
+			m.Obtained = d.bool()
+		case 48: // transient
+			m.Transient = d.bool()
+		case 56: // placements
+			m.Placements = append(m.Placements, Placement(d.varint()))
+		case 58: // placements, packed
+			packed := decoder{b: d.bytes()}
+			for packed.err == nil && packed.pos < len(packed.b) {
+				m.Placements = append(m.Placements, Placement(packed.varint()))
+			}
+			d.nested("placements", -1, packed.err)
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *Derived) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if len(m.Name) > 0 {
+		n += 1 + sizeBytes(len(m.Name))
+	}
+	n += 1 + sizeVarint(uint64(m.Via))
+	if len(m.Pointer) > 0 {
+		n += 1 + sizeBytes(len(m.Pointer))
+	}
+	if len(m.Argument) > 0 {
+		n += 1 + sizeBytes(len(m.Argument))
+	}
+	n += 1 + sizeVarint(uint64(m.Type))
+	for _, v := range m.Hosts {
+		n += 1 + sizeBytes(len(v))
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *Derived) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if len(m.Name) > 0 {
+		dst = append(dst, 0x0a)
+		dst = appendBytes(dst, m.Name)
+	}
+	dst = append(dst, 0x10)
+	dst = appendVarint(dst, uint64(m.Via))
+	if len(m.Pointer) > 0 {
+		dst = append(dst, 0x1a)
+		dst = appendBytes(dst, m.Pointer)
+	}
+	if len(m.Argument) > 0 {
+		dst = append(dst, 0x22)
+		dst = appendBytes(dst, m.Argument)
+	}
+	dst = append(dst, 0x28)
+	dst = appendVarint(dst, uint64(m.Type))
+	for _, v := range m.Hosts {
+		dst = append(dst, 0x32)
+		dst = appendBytes(dst, v)
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *Derived) UnmarshalProto(b []byte) error {
+	*m = Derived{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *Derived) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	for d.next() {
+		switch d.tag {
+		case 10: // name
+			m.Name = d.str()
+			d.named("name")
+		case 16: // via
+			m.Via = DeriveVia(d.varint())
+		case 26: // pointer
+			m.Pointer = d.str()
+			d.named("pointer")
+		case 34: // argument
+			m.Argument = d.str()
+			d.named("argument")
+		case 40: // type
+			m.Type = DeriveType(d.varint())
+		case 50: // hosts
+			m.Hosts = append(m.Hosts, d.str())
+			d.named("hosts")
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *Endpoint) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if len(m.Name) > 0 {
+		n += 1 + sizeBytes(len(m.Name))
+	}
+	if len(m.Base) > 0 {
+		n += 1 + sizeBytes(len(m.Base))
+	}
+	for _, v := range m.Routes {
+		n += 1 + sizeBytes(v.SizeProto())
+	}
+	for _, v := range m.Credentials {
+		n += 1 + sizeBytes(len(v))
+	}
+	if m.Configurable {
+		n += 1 + 1
+	}
+	if len(m.BaseFrom) > 0 {
+		n += 1 + sizeBytes(len(m.BaseFrom))
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *Endpoint) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if len(m.Name) > 0 {
+		dst = append(dst, 0x0a)
+		dst = appendBytes(dst, m.Name)
+	}
+	if len(m.Base) > 0 {
+		dst = append(dst, 0x12)
+		dst = appendBytes(dst, m.Base)
+	}
+	for _, v := range m.Routes {
+		dst = append(dst, 0x1a)
+		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+	}
+	for _, v := range m.Credentials {
+		dst = append(dst, 0x22)
+		dst = appendBytes(dst, v)
+	}
+	if m.Configurable {
+		dst = append(dst, 0x28)
+		dst = appendBool(dst, m.Configurable)
+	}
+	if len(m.BaseFrom) > 0 {
+		dst = append(dst, 0x32)
+		dst = appendBytes(dst, m.BaseFrom)
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *Endpoint) UnmarshalProto(b []byte) error {
+	*m = Endpoint{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *Endpoint) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	var spareRoutes []Route
+	for d.next() {
+		switch d.tag {
+		case 10: // name
+			m.Name = d.str()
+			d.named("name")
+		case 18: // base
+			m.Base = d.str()
+			d.named("base")
+		case 26: // routes
+			m.Routes, spareRoutes = batch(&d, m.Routes, spareRoutes)
+			d.nested("routes", len(m.Routes)-1, m.Routes[len(m.Routes)-1].decode(d.bytes(), depth+1))
+		case 34: // credentials
+			m.Credentials = append(m.Credentials, d.str())
+			d.named("credentials")
+		case 40: // configurable
+			m.Configurable = d.bool()
+		case 50: // base_from
+			m.BaseFrom = d.str()
+			d.named("base_from")
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *Route) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	n += 1 + sizeVarint(uint64(m.Method))
+	if len(m.Path) > 0 {
+		n += 1 + sizeBytes(len(m.Path))
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *Route) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	dst = append(dst, 0x08)
+	dst = appendVarint(dst, uint64(m.Method))
+	if len(m.Path) > 0 {
+		dst = append(dst, 0x12)
+		dst = appendBytes(dst, m.Path)
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *Route) UnmarshalProto(b []byte) error {
+	*m = Route{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *Route) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	for d.next() {
+		switch d.tag {
+		case 8: // method
+			m.Method = HTTPMethod(d.varint())
+		case 18: // path
+			m.Path = d.str()
+			d.named("path")
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *StepRequest) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if len(m.State) > 0 {
+		n += 1 + sizeBytes(len(m.State))
+	}
+	if m.Task != nil {
+		n += 1 + sizeBytes(m.Task.SizeProto())
+	}
+	for _, v := range m.Events {
+		n += 1 + sizeBytes(v.SizeProto())
+	}
+	if m.Budget != nil {
+		n += 1 + sizeBytes(m.Budget.SizeProto())
+	}
+	if m.Step != 0 {
+		n += 1 + sizeVarint(uint64(m.Step))
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *StepRequest) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if len(m.State) > 0 {
+		dst = append(dst, 0x0a)
+		dst = appendBytes(dst, m.State)
+	}
+	if m.Task != nil {
+		dst = append(dst, 0x12)
+		dst = m.Task.AppendProto(appendVarint(dst, uint64(m.Task.SizeProto())))
+	}
+	for _, v := range m.Events {
+		dst = append(dst, 0x1a)
+		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+	}
+	if m.Budget != nil {
+		dst = append(dst, 0x22)
+		dst = m.Budget.AppendProto(appendVarint(dst, uint64(m.Budget.SizeProto())))
+	}
+	if m.Step != 0 {
+		dst = append(dst, 0x28)
+		dst = appendVarint(dst, uint64(m.Step))
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *StepRequest) UnmarshalProto(b []byte) error {
+	*m = StepRequest{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *StepRequest) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	var spareEvents []Event
+	for d.next() {
+		switch d.tag {
+		case 10: // state
+			m.State = d.bytes()
+		case 18: // task
+			if m.Task == nil {
+				m.Task = new(Task)
+			}
+			d.nested("task", -1, m.Task.decode(d.bytes(), depth+1))
+		case 26: // events
+			m.Events, spareEvents = batch(&d, m.Events, spareEvents)
+			d.nested("events", len(m.Events)-1, m.Events[len(m.Events)-1].decode(d.bytes(), depth+1))
+		case 34: // budget
+			if m.Budget == nil {
+				m.Budget = new(Budget)
+			}
+			d.nested("budget", -1, m.Budget.decode(d.bytes(), depth+1))
+		case 40: // step
+			m.Step = uint32(d.varint())
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *Task) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if len(m.Prompt) > 0 {
+		n += 1 + sizeBytes(len(m.Prompt))
+	}
+	for _, v := range m.Context {
+		n += 1 + sizeBytes(v.SizeProto())
+	}
+	if m.Priority != 0 {
+		n += 1 + sizeVarint(uint64(m.Priority))
+	}
+	for _, v := range m.Options {
+		n += 1 + sizeBytes(len(v))
+	}
+	if len(m.Profile) > 0 {
+		n += 1 + sizeBytes(len(m.Profile))
+	}
+	for _, v := range m.Checks {
+		n += 1 + sizeBytes(len(v))
+	}
+	for _, v := range m.Tools {
+		n += 1 + sizeBytes(v.SizeProto())
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *Task) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if len(m.Prompt) > 0 {
+		dst = append(dst, 0x0a)
+		dst = appendBytes(dst, m.Prompt)
+	}
+	for _, v := range m.Context {
+		dst = append(dst, 0x12)
+		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+	}
+	if m.Priority != 0 {
+		dst = append(dst, 0x18)
+		dst = appendVarint(dst, uint64(m.Priority))
+	}
+	for _, v := range m.Options {
+		dst = append(dst, 0x22)
+		dst = appendBytes(dst, v)
+	}
+	if len(m.Profile) > 0 {
+		dst = append(dst, 0x2a)
+		dst = appendBytes(dst, m.Profile)
+	}
+	for _, v := range m.Checks {
+		dst = append(dst, 0x32)
+		dst = appendBytes(dst, v)
+	}
+	for _, v := range m.Tools {
+		dst = append(dst, 0x3a)
+		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *Task) UnmarshalProto(b []byte) error {
+	*m = Task{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *Task) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	var spareContext []Message
+	var spareTools []Tool
+	for d.next() {
+		switch d.tag {
+		case 10: // prompt
+			m.Prompt = d.bytes()
+		case 18: // context
+			m.Context, spareContext = batch(&d, m.Context, spareContext)
+			d.nested("context", len(m.Context)-1, m.Context[len(m.Context)-1].decode(d.bytes(), depth+1))
+		case 24: // priority
+			m.Priority = Priority(d.varint())
+		case 34: // options
+			m.Options = append(m.Options, d.bytes())
+		case 42: // profile
+			m.Profile = d.bytes()
+		case 50: // checks
+			m.Checks = append(m.Checks, d.str())
+			d.named("checks")
+		case 58: // tools
+			m.Tools, spareTools = batch(&d, m.Tools, spareTools)
+			d.nested("tools", len(m.Tools)-1, m.Tools[len(m.Tools)-1].decode(d.bytes(), depth+1))
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *Budget) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if m.Calls != nil {
+		n += 1 + sizeVarint(*m.Calls)
+	}
+	if m.Tokens != nil {
+		n += 1 + sizeVarint(*m.Tokens)
+	}
+	if m.Millis != nil {
+		n += 1 + sizeVarint(*m.Millis)
+	}
+	if m.NanoUSD != nil {
+		n += 1 + sizeVarint(*m.NanoUSD)
+	}
+	if m.Width != 0 {
+		n += 1 + sizeVarint(uint64(m.Width))
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *Budget) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if m.Calls != nil {
+		dst = append(dst, 0x08)
+		dst = appendVarint(dst, *m.Calls)
+	}
+	if m.Tokens != nil {
+		dst = append(dst, 0x10)
+		dst = appendVarint(dst, *m.Tokens)
+	}
+	if m.Millis != nil {
+		dst = append(dst, 0x18)
+		dst = appendVarint(dst, *m.Millis)
+	}
+	if m.NanoUSD != nil {
+		dst = append(dst, 0x20)
+		dst = appendVarint(dst, *m.NanoUSD)
+	}
+	if m.Width != 0 {
+		dst = append(dst, 0x28)
+		dst = appendVarint(dst, uint64(m.Width))
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *Budget) UnmarshalProto(b []byte) error {
+	*m = Budget{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *Budget) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	for d.next() {
+		switch d.tag {
+		case 8: // calls
+			m.Calls = new(d.varint())
+		case 16: // tokens
+			m.Tokens = new(d.varint())
+		case 24: // millis
+			m.Millis = new(d.varint())
+		case 32: // nano_usd
+			m.NanoUSD = new(d.varint())
+		case 40: // width
+			m.Width = uint32(d.varint())
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *Event) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if m.Action != 0 {
+		n += 1 + sizeVarint(uint64(m.Action))
+	}
+	if m.Samples != nil {
+		n += 1 + sizeBytes(m.Samples.SizeProto())
+	}
+	if m.Check != nil {
+		n += 1 + sizeBytes(m.Check.SizeProto())
+	}
+	if m.Tool != nil {
+		n += 1 + sizeBytes(m.Tool.SizeProto())
+	}
+	if m.Refused != nil {
+		n += 1 + sizeBytes(m.Refused.SizeProto())
+	}
+	if m.Stop != nil {
+		n += 1 + sizeBytes(m.Stop.SizeProto())
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *Event) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if m.Action != 0 {
+		dst = append(dst, 0x08)
+		dst = appendVarint(dst, uint64(m.Action))
+	}
+	if m.Samples != nil {
+		dst = append(dst, 0x12)
+		dst = m.Samples.AppendProto(appendVarint(dst, uint64(m.Samples.SizeProto())))
+	}
+	if m.Check != nil {
+		dst = append(dst, 0x1a)
+		dst = m.Check.AppendProto(appendVarint(dst, uint64(m.Check.SizeProto())))
+	}
+	if m.Tool != nil {
+		dst = append(dst, 0x22)
+		dst = m.Tool.AppendProto(appendVarint(dst, uint64(m.Tool.SizeProto())))
+	}
+	if m.Refused != nil {
+		dst = append(dst, 0x2a)
+		dst = m.Refused.AppendProto(appendVarint(dst, uint64(m.Refused.SizeProto())))
+	}
+	if m.Stop != nil {
+		dst = append(dst, 0x32)
+		dst = m.Stop.AppendProto(appendVarint(dst, uint64(m.Stop.SizeProto())))
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *Event) UnmarshalProto(b []byte) error {
+	*m = Event{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *Event) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	for d.next() {
+		switch d.tag {
+		case 8: // action
+			m.Action = uint32(d.varint())
+		case 18: // samples
+			if m.Samples == nil {
+				m.Samples = new(Samples)
+			}
+			m.Check = nil
+			m.Tool = nil
+			m.Refused = nil
+			m.Stop = nil
+			d.nested("samples", -1, m.Samples.decode(d.bytes(), depth+1))
+		case 26: // check
+			if m.Check == nil {
+				m.Check = new(CheckOutcome)
+			}
+			m.Samples = nil
+			m.Tool = nil
+			m.Refused = nil
+			m.Stop = nil
+			d.nested("check", -1, m.Check.decode(d.bytes(), depth+1))
+		case 34: // tool
+			if m.Tool == nil {
+				m.Tool = new(ToolResult)
+			}
+			m.Samples = nil
+			m.Check = nil
+			m.Refused = nil
+			m.Stop = nil
+			d.nested("tool", -1, m.Tool.decode(d.bytes(), depth+1))
+		case 42: // refused
+			if m.Refused == nil {
+				m.Refused = new(Error)
+			}
+			m.Samples = nil
+			m.Check = nil
+			m.Tool = nil
+			m.Stop = nil
+			d.nested("refused", -1, m.Refused.decode(d.bytes(), depth+1))
+		case 50: // stop
+			if m.Stop == nil {
+				m.Stop = new(Stop)
+			}
+			m.Samples = nil
+			m.Check = nil
+			m.Tool = nil
+			m.Refused = nil
+			d.nested("stop", -1, m.Stop.decode(d.bytes(), depth+1))
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *Samples) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	for _, v := range m.Samples {
+		n += 1 + sizeBytes(v.SizeProto())
+	}
+	if m.Usage != nil {
+		n += 1 + sizeBytes(m.Usage.SizeProto())
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *Samples) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	for _, v := range m.Samples {
+		dst = append(dst, 0x0a)
+		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+	}
+	if m.Usage != nil {
+		dst = append(dst, 0x12)
+		dst = m.Usage.AppendProto(appendVarint(dst, uint64(m.Usage.SizeProto())))
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *Samples) UnmarshalProto(b []byte) error {
+	*m = Samples{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *Samples) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	var spareSamples []Sample
+	for d.next() {
+		switch d.tag {
+		case 10: // samples
+			m.Samples, spareSamples = batch(&d, m.Samples, spareSamples)
+			d.nested("samples", len(m.Samples)-1, m.Samples[len(m.Samples)-1].decode(d.bytes(), depth+1))
+		case 18: // usage
+			if m.Usage == nil {
+				m.Usage = new(Usage)
+			}
+			d.nested("usage", -1, m.Usage.decode(d.bytes(), depth+1))
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *Sample) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	for _, v := range m.Parts {
+		n += 1 + sizeBytes(v.SizeProto())
+	}
+	if m.Finish != 0 {
+		n += 1 + sizeVarint(uint64(m.Finish))
+	}
+	if m.Error != nil {
+		n += 1 + sizeBytes(m.Error.SizeProto())
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *Sample) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	for _, v := range m.Parts {
+		dst = append(dst, 0x0a)
+		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+	}
+	if m.Finish != 0 {
+		dst = append(dst, 0x10)
+		dst = appendVarint(dst, uint64(m.Finish))
+	}
+	if m.Error != nil {
+		dst = append(dst, 0x1a)
+		dst = m.Error.AppendProto(appendVarint(dst, uint64(m.Error.SizeProto())))
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *Sample) UnmarshalProto(b []byte) error {
+	*m = Sample{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *Sample) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	var spareParts []Part
+	for d.next() {
+		switch d.tag {
+		case 10: // parts
+			m.Parts, spareParts = batch(&d, m.Parts, spareParts)
+			d.nested("parts", len(m.Parts)-1, m.Parts[len(m.Parts)-1].decode(d.bytes(), depth+1))
+		case 16: // finish
+			m.Finish = FinishReason(d.varint())
+		case 26: // error
+			if m.Error == nil {
+				m.Error = new(Error)
+			}
+			d.nested("error", -1, m.Error.decode(d.bytes(), depth+1))
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *CheckOutcome) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if m.Passed {
+		n += 1 + 1
+	}
+	if math.Float64bits(m.Score) != 0 {
+		n += 1 + 8
+	}
+	if len(m.Detail) > 0 {
+		n += 1 + sizeBytes(len(m.Detail))
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *CheckOutcome) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if m.Passed {
+		dst = append(dst, 0x08)
+		dst = appendBool(dst, m.Passed)
+	}
+	if math.Float64bits(m.Score) != 0 {
+		dst = append(dst, 0x11)
+		dst = appendDouble(dst, m.Score)
+	}
+	if len(m.Detail) > 0 {
+		dst = append(dst, 0x1a)
+		dst = appendBytes(dst, m.Detail)
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *CheckOutcome) UnmarshalProto(b []byte) error {
+	*m = CheckOutcome{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *CheckOutcome) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	for d.next() {
+		switch d.tag {
+		case 8: // passed
+			m.Passed = d.bool()
+		case 17: // score
+			m.Score = d.double()
+		case 26: // detail
+			m.Detail = d.bytes()
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *Stop) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	n += 1 + sizeVarint(uint64(m.Reason))
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *Stop) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	dst = append(dst, 0x08)
+	dst = appendVarint(dst, uint64(m.Reason))
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *Stop) UnmarshalProto(b []byte) error {
+	*m = Stop{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *Stop) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	for d.next() {
+		switch d.tag {
+		case 8: // reason
+			m.Reason = StopReason(d.varint())
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *StepAnswer) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if len(m.State) > 0 {
+		n += 1 + sizeBytes(len(m.State))
+	}
+	for _, v := range m.Actions {
+		n += 1 + sizeBytes(v.SizeProto())
+	}
+	if m.Wait != 0 {
+		n += 1 + sizeVarint(uint64(m.Wait))
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *StepAnswer) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if len(m.State) > 0 {
+		dst = append(dst, 0x0a)
+		dst = appendBytes(dst, m.State)
+	}
+	for _, v := range m.Actions {
+		dst = append(dst, 0x12)
+		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+	}
+	if m.Wait != 0 {
+		dst = append(dst, 0x18)
+		dst = appendVarint(dst, uint64(m.Wait))
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *StepAnswer) UnmarshalProto(b []byte) error {
+	*m = StepAnswer{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *StepAnswer) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	var spareActions []Action
+	for d.next() {
+		switch d.tag {
+		case 10: // state
+			m.State = d.bytes()
+		case 18: // actions
+			m.Actions, spareActions = batch(&d, m.Actions, spareActions)
+			d.nested("actions", len(m.Actions)-1, m.Actions[len(m.Actions)-1].decode(d.bytes(), depth+1))
+		case 24: // wait
+			m.Wait = Wait(d.varint())
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *Action) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if m.ID != 0 {
+		n += 1 + sizeVarint(uint64(m.ID))
+	}
+	if m.Complete != nil {
+		n += 1 + sizeBytes(m.Complete.SizeProto())
+	}
+	if m.Check != nil {
+		n += 1 + sizeBytes(m.Check.SizeProto())
+	}
+	if m.Tool != nil {
+		n += 1 + sizeBytes(m.Tool.SizeProto())
+	}
+	if m.Trace != nil {
+		n += 1 + sizeBytes(m.Trace.SizeProto())
+	}
+	if m.Best != nil {
+		n += 1 + sizeBytes(m.Best.SizeProto())
+	}
+	if m.Finish != nil {
+		n += 1 + sizeBytes(m.Finish.SizeProto())
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *Action) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if m.ID != 0 {
+		dst = append(dst, 0x08)
+		dst = appendVarint(dst, uint64(m.ID))
+	}
+	if m.Complete != nil {
+		dst = append(dst, 0x12)
+		dst = m.Complete.AppendProto(appendVarint(dst, uint64(m.Complete.SizeProto())))
+	}
+	if m.Check != nil {
+		dst = append(dst, 0x1a)
+		dst = m.Check.AppendProto(appendVarint(dst, uint64(m.Check.SizeProto())))
+	}
+	if m.Tool != nil {
+		dst = append(dst, 0x22)
+		dst = m.Tool.AppendProto(appendVarint(dst, uint64(m.Tool.SizeProto())))
+	}
+	if m.Trace != nil {
+		dst = append(dst, 0x2a)
+		dst = m.Trace.AppendProto(appendVarint(dst, uint64(m.Trace.SizeProto())))
+	}
+	if m.Best != nil {
+		dst = append(dst, 0x32)
+		dst = m.Best.AppendProto(appendVarint(dst, uint64(m.Best.SizeProto())))
+	}
+	if m.Finish != nil {
+		dst = append(dst, 0x3a)
+		dst = m.Finish.AppendProto(appendVarint(dst, uint64(m.Finish.SizeProto())))
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *Action) UnmarshalProto(b []byte) error {
+	*m = Action{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *Action) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	for d.next() {
+		switch d.tag {
+		case 8: // id
+			m.ID = uint32(d.varint())
+		case 18: // complete
+			if m.Complete == nil {
+				m.Complete = new(Complete)
+			}
+			m.Check = nil
+			m.Tool = nil
+			m.Trace = nil
+			m.Best = nil
+			m.Finish = nil
+			d.nested("complete", -1, m.Complete.decode(d.bytes(), depth+1))
+		case 26: // check
+			if m.Check == nil {
+				m.Check = new(Check)
+			}
+			m.Complete = nil
+			m.Tool = nil
+			m.Trace = nil
+			m.Best = nil
+			m.Finish = nil
+			d.nested("check", -1, m.Check.decode(d.bytes(), depth+1))
+		case 34: // tool
+			if m.Tool == nil {
+				m.Tool = new(ToolCall)
+			}
+			m.Complete = nil
+			m.Check = nil
+			m.Trace = nil
+			m.Best = nil
+			m.Finish = nil
+			d.nested("tool", -1, m.Tool.decode(d.bytes(), depth+1))
+		case 42: // trace
+			if m.Trace == nil {
+				m.Trace = new(Trace)
+			}
+			m.Complete = nil
+			m.Check = nil
+			m.Tool = nil
+			m.Best = nil
+			m.Finish = nil
+			d.nested("trace", -1, m.Trace.decode(d.bytes(), depth+1))
+		case 50: // best
+			if m.Best == nil {
+				m.Best = new(Best)
+			}
+			m.Complete = nil
+			m.Check = nil
+			m.Tool = nil
+			m.Trace = nil
+			m.Finish = nil
+			d.nested("best", -1, m.Best.decode(d.bytes(), depth+1))
+		case 58: // finish
+			if m.Finish == nil {
+				m.Finish = new(Finish)
+			}
+			m.Complete = nil
+			m.Check = nil
+			m.Tool = nil
+			m.Trace = nil
+			m.Best = nil
+			d.nested("finish", -1, m.Finish.decode(d.bytes(), depth+1))
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *Complete) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	for _, v := range m.Messages {
+		n += 1 + sizeBytes(v.SizeProto())
+	}
+	if m.Class != 0 {
+		n += 1 + sizeVarint(uint64(m.Class))
+	}
+	if m.Samples != 0 {
+		n += 1 + sizeVarint(uint64(m.Samples))
+	}
+	if m.MaxOutputTokens != 0 {
+		n += 1 + sizeVarint(uint64(m.MaxOutputTokens))
+	}
+	if m.Temperature != nil {
+		n += 1 + 8
+	}
+	if m.TopP != nil {
+		n += 1 + 8
+	}
+	for _, v := range m.Stop {
+		n += 1 + sizeBytes(len(v))
+	}
+	if m.Format != nil {
+		n += 1 + sizeBytes(m.Format.SizeProto())
+	}
+	for _, v := range m.Tools {
+		n += 1 + sizeBytes(v.SizeProto())
+	}
+	if m.ToolChoice != nil {
+		n += 1 + sizeBytes(m.ToolChoice.SizeProto())
+	}
+	if m.Reasoning != nil {
+		n += 1 + sizeBytes(m.Reasoning.SizeProto())
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *Complete) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	for _, v := range m.Messages {
+		dst = append(dst, 0x0a)
+		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+	}
+	if m.Class != 0 {
+		dst = append(dst, 0x10)
+		dst = appendVarint(dst, uint64(m.Class))
+	}
+	if m.Samples != 0 {
+		dst = append(dst, 0x18)
+		dst = appendVarint(dst, uint64(m.Samples))
+	}
+	if m.MaxOutputTokens != 0 {
+		dst = append(dst, 0x20)
+		dst = appendVarint(dst, uint64(m.MaxOutputTokens))
+	}
+	if m.Temperature != nil {
+		dst = append(dst, 0x29)
+		dst = appendDouble(dst, *m.Temperature)
+	}
+	if m.TopP != nil {
+		dst = append(dst, 0x31)
+		dst = appendDouble(dst, *m.TopP)
+	}
+	for _, v := range m.Stop {
+		dst = append(dst, 0x3a)
+		dst = appendBytes(dst, v)
+	}
+	if m.Format != nil {
+		dst = append(dst, 0x42)
+		dst = m.Format.AppendProto(appendVarint(dst, uint64(m.Format.SizeProto())))
+	}
+	for _, v := range m.Tools {
+		dst = append(dst, 0x4a)
+		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+	}
+	if m.ToolChoice != nil {
+		dst = append(dst, 0x52)
+		dst = m.ToolChoice.AppendProto(appendVarint(dst, uint64(m.ToolChoice.SizeProto())))
+	}
+	if m.Reasoning != nil {
+		dst = append(dst, 0x5a)
+		dst = m.Reasoning.AppendProto(appendVarint(dst, uint64(m.Reasoning.SizeProto())))
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *Complete) UnmarshalProto(b []byte) error {
+	*m = Complete{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *Complete) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	var spareMessages []Message
+	var spareTools []Tool
+	for d.next() {
+		switch d.tag {
+		case 10: // messages
+			m.Messages, spareMessages = batch(&d, m.Messages, spareMessages)
+			d.nested("messages", len(m.Messages)-1, m.Messages[len(m.Messages)-1].decode(d.bytes(), depth+1))
+		case 16: // class
+			m.Class = ModelClass(d.varint())
+		case 24: // samples
+			m.Samples = uint32(d.varint())
+		case 32: // max_output_tokens
+			m.MaxOutputTokens = uint32(d.varint())
+		case 41: // temperature
+			m.Temperature = new(d.double())
+		case 49: // top_p
+			m.TopP = new(d.double())
+		case 58: // stop
+			m.Stop = append(m.Stop, d.bytes())
+		case 66: // format
+			if m.Format == nil {
+				m.Format = new(OutputFormat)
+			}
+			d.nested("format", -1, m.Format.decode(d.bytes(), depth+1))
+		case 74: // tools
+			m.Tools, spareTools = batch(&d, m.Tools, spareTools)
+			d.nested("tools", len(m.Tools)-1, m.Tools[len(m.Tools)-1].decode(d.bytes(), depth+1))
+		case 82: // tool_choice
+			if m.ToolChoice == nil {
+				m.ToolChoice = new(ToolChoice)
+			}
+			d.nested("tool_choice", -1, m.ToolChoice.decode(d.bytes(), depth+1))
+		case 90: // reasoning
+			if m.Reasoning == nil {
+				m.Reasoning = new(Reasoning)
+			}
+			d.nested("reasoning", -1, m.Reasoning.decode(d.bytes(), depth+1))
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *Check) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if len(m.Name) > 0 {
+		n += 1 + sizeBytes(len(m.Name))
+	}
+	if len(m.Candidate) > 0 {
+		n += 1 + sizeBytes(len(m.Candidate))
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *Check) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if len(m.Name) > 0 {
+		dst = append(dst, 0x0a)
+		dst = appendBytes(dst, m.Name)
+	}
+	if len(m.Candidate) > 0 {
+		dst = append(dst, 0x12)
+		dst = appendBytes(dst, m.Candidate)
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *Check) UnmarshalProto(b []byte) error {
+	*m = Check{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *Check) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	for d.next() {
+		switch d.tag {
+		case 10: // name
+			m.Name = d.str()
+			d.named("name")
+		case 18: // candidate
+			m.Candidate = d.bytes()
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *Trace) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	n += 1 + sizeVarint(uint64(m.Kind))
+	if m.Node != 0 {
+		n += 1 + sizeVarint(uint64(m.Node))
+	}
+	if m.Parent != 0 {
+		n += 1 + sizeVarint(uint64(m.Parent))
+	}
+	if m.Score != nil {
+		n += 1 + 8
+	}
+	if len(m.Text) > 0 {
+		n += 1 + sizeBytes(len(m.Text))
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *Trace) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	dst = append(dst, 0x08)
+	dst = appendVarint(dst, uint64(m.Kind))
+	if m.Node != 0 {
+		dst = append(dst, 0x10)
+		dst = appendVarint(dst, uint64(m.Node))
+	}
+	if m.Parent != 0 {
+		dst = append(dst, 0x18)
+		dst = appendVarint(dst, uint64(m.Parent))
+	}
+	if m.Score != nil {
+		dst = append(dst, 0x21)
+		dst = appendDouble(dst, *m.Score)
+	}
+	if len(m.Text) > 0 {
+		dst = append(dst, 0x2a)
+		dst = appendBytes(dst, m.Text)
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *Trace) UnmarshalProto(b []byte) error {
+	*m = Trace{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *Trace) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	for d.next() {
+		switch d.tag {
+		case 8: // kind
+			m.Kind = TraceKind(d.varint())
+		case 16: // node
+			m.Node = uint32(d.varint())
+		case 24: // parent
+			m.Parent = uint32(d.varint())
+		case 33: // score
+			m.Score = new(d.double())
+		case 42: // text
+			m.Text = d.bytes()
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *Best) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if len(m.Answer) > 0 {
+		n += 1 + sizeBytes(len(m.Answer))
+	}
+	if math.Float64bits(m.Confidence) != 0 {
+		n += 1 + 8
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *Best) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if len(m.Answer) > 0 {
+		dst = append(dst, 0x0a)
+		dst = appendBytes(dst, m.Answer)
+	}
+	if math.Float64bits(m.Confidence) != 0 {
+		dst = append(dst, 0x11)
+		dst = appendDouble(dst, m.Confidence)
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *Best) UnmarshalProto(b []byte) error {
+	*m = Best{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *Best) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	for d.next() {
+		switch d.tag {
+		case 10: // answer
+			m.Answer = d.bytes()
+		case 17: // confidence
+			m.Confidence = d.double()
+		default:
+			d.skip()
+		}
+	}
+	return d.err
+}
+
+// SizeProto returns the length of what AppendProto appends, in bytes.
+func (m *Finish) SizeProto() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	if len(m.Answer) > 0 {
+		n += 1 + sizeBytes(len(m.Answer))
+	}
+	n += 1 + 8
+	for _, v := range m.ToolCalls {
+		n += 1 + sizeBytes(v.SizeProto())
+	}
+	if m.Failed {
+		n += 1 + 1
+	}
+	return n
+}
+
+// AppendProto appends m in protobuf to dst: fields in the order of their numbers, the same bytes for the same message.
+func (m *Finish) AppendProto(dst []byte) []byte {
+	if m == nil {
+		return dst
+	}
+	if len(m.Answer) > 0 {
+		dst = append(dst, 0x0a)
+		dst = appendBytes(dst, m.Answer)
+	}
+	dst = append(dst, 0x11)
+	dst = appendDouble(dst, m.Confidence)
+	for _, v := range m.ToolCalls {
+		dst = append(dst, 0x1a)
+		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+	}
+	if m.Failed {
+		dst = append(dst, 0x20)
+		dst = appendBool(dst, m.Failed)
+	}
+	return dst
+}
+
+// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change
+// while m is in use. The error is a *DecodeError; m is then half filled.
+func (m *Finish) UnmarshalProto(b []byte) error {
+	*m = Finish{}
+	if err := m.decode(b, 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *Finish) decode(b []byte, depth int) *DecodeError {
+	d := newDecoder(b, depth)
+	var spareToolCalls []ToolCall
+	for d.next() {
+		switch d.tag {
+		case 10: // answer
+			m.Answer = d.bytes()
+		case 17: // confidence
+			m.Confidence = d.double()
+		case 26: // tool_calls
+			m.ToolCalls, spareToolCalls = batch(&d, m.ToolCalls, spareToolCalls)
+			d.nested("tool_calls", len(m.ToolCalls)-1, m.ToolCalls[len(m.ToolCalls)-1].decode(d.bytes(), depth+1))
+		case 32: // failed
+			m.Failed = d.bool()
 		default:
 			d.skip()
 		}

@@ -9,8 +9,8 @@ func CheckStrictError(b []byte) error { return checkStrict(0, b) }
 // CheckStrictErrorJSON is CheckStrictError for the JSON form.
 func CheckStrictErrorJSON(b []byte) error { return unmarshalJSON(b, true, new(Error).decodeJSON) }
 
-// Check reports whether m is fit to be sent: what CheckStrictError would say of its bytes.
-func (m *Error) Check() error { return CheckStrictError(m.AppendProto(nil)) }
+// Validate reports whether m is fit to be sent: what CheckStrictError would say of its bytes.
+func (m *Error) Validate() error { return CheckStrictError(m.AppendProto(nil)) }
 
 // CheckStrictView accepts b only if it is a View in protobuf of which every byte is understood and nothing required is
 // missing. The error is a *DecodeError that names the path to the field at fault.
@@ -19,8 +19,8 @@ func CheckStrictView(b []byte) error { return checkStrict(1, b) }
 // CheckStrictViewJSON is CheckStrictView for the JSON form.
 func CheckStrictViewJSON(b []byte) error { return unmarshalJSON(b, true, new(View).decodeJSON) }
 
-// Check reports whether m is fit to be sent: what CheckStrictView would say of its bytes.
-func (m *View) Check() error { return CheckStrictView(m.AppendProto(nil)) }
+// Validate reports whether m is fit to be sent: what CheckStrictView would say of its bytes.
+func (m *View) Validate() error { return CheckStrictView(m.AppendProto(nil)) }
 
 // CheckStrictHit accepts b only if it is a Hit in protobuf of which every byte is understood and nothing required is
 // missing. The error is a *DecodeError that names the path to the field at fault.
@@ -29,8 +29,8 @@ func CheckStrictHit(b []byte) error { return checkStrict(2, b) }
 // CheckStrictHitJSON is CheckStrictHit for the JSON form.
 func CheckStrictHitJSON(b []byte) error { return unmarshalJSON(b, true, new(Hit).decodeJSON) }
 
-// Check reports whether m is fit to be sent: what CheckStrictHit would say of its bytes.
-func (m *Hit) Check() error { return CheckStrictHit(m.AppendProto(nil)) }
+// Validate reports whether m is fit to be sent: what CheckStrictHit would say of its bytes.
+func (m *Hit) Validate() error { return CheckStrictHit(m.AppendProto(nil)) }
 
 // CheckStrictDetectRequest accepts b only if it is a DetectRequest in protobuf of which every byte is understood and nothing required is
 // missing. The error is a *DecodeError that names the path to the field at fault.
@@ -41,8 +41,8 @@ func CheckStrictDetectRequestJSON(b []byte) error {
 	return unmarshalJSON(b, true, new(DetectRequest).decodeJSON)
 }
 
-// Check reports whether m is fit to be sent: what CheckStrictDetectRequest would say of its bytes.
-func (m *DetectRequest) Check() error { return CheckStrictDetectRequest(m.AppendProto(nil)) }
+// Validate reports whether m is fit to be sent: what CheckStrictDetectRequest would say of its bytes.
+func (m *DetectRequest) Validate() error { return CheckStrictDetectRequest(m.AppendProto(nil)) }
 
 // CheckStrictJudgeRequest accepts b only if it is a JudgeRequest in protobuf of which every byte is understood and nothing required is
 // missing. The error is a *DecodeError that names the path to the field at fault.
@@ -53,8 +53,8 @@ func CheckStrictJudgeRequestJSON(b []byte) error {
 	return unmarshalJSON(b, true, new(JudgeRequest).decodeJSON)
 }
 
-// Check reports whether m is fit to be sent: what CheckStrictJudgeRequest would say of its bytes.
-func (m *JudgeRequest) Check() error { return CheckStrictJudgeRequest(m.AppendProto(nil)) }
+// Validate reports whether m is fit to be sent: what CheckStrictJudgeRequest would say of its bytes.
+func (m *JudgeRequest) Validate() error { return CheckStrictJudgeRequest(m.AppendProto(nil)) }
 
 // CheckStrictFinding accepts b only if it is a Finding in protobuf of which every byte is understood and nothing required is
 // missing. The error is a *DecodeError that names the path to the field at fault.
@@ -63,8 +63,8 @@ func CheckStrictFinding(b []byte) error { return checkStrict(5, b) }
 // CheckStrictFindingJSON is CheckStrictFinding for the JSON form.
 func CheckStrictFindingJSON(b []byte) error { return unmarshalJSON(b, true, new(Finding).decodeJSON) }
 
-// Check reports whether m is fit to be sent: what CheckStrictFinding would say of its bytes.
-func (m *Finding) Check() error { return CheckStrictFinding(m.AppendProto(nil)) }
+// Validate reports whether m is fit to be sent: what CheckStrictFinding would say of its bytes.
+func (m *Finding) Validate() error { return CheckStrictFinding(m.AppendProto(nil)) }
 
 // CheckStrictQuestion accepts b only if it is a Question in protobuf of which every byte is understood and nothing required is
 // missing. The error is a *DecodeError that names the path to the field at fault.
@@ -73,8 +73,8 @@ func CheckStrictQuestion(b []byte) error { return checkStrict(6, b) }
 // CheckStrictQuestionJSON is CheckStrictQuestion for the JSON form.
 func CheckStrictQuestionJSON(b []byte) error { return unmarshalJSON(b, true, new(Question).decodeJSON) }
 
-// Check reports whether m is fit to be sent: what CheckStrictQuestion would say of its bytes.
-func (m *Question) Check() error { return CheckStrictQuestion(m.AppendProto(nil)) }
+// Validate reports whether m is fit to be sent: what CheckStrictQuestion would say of its bytes.
+func (m *Question) Validate() error { return CheckStrictQuestion(m.AppendProto(nil)) }
 
 // CheckStrictVerdict accepts b only if it is a Verdict in protobuf of which every byte is understood and nothing required is
 // missing. The error is a *DecodeError that names the path to the field at fault.
@@ -83,8 +83,8 @@ func CheckStrictVerdict(b []byte) error { return checkStrict(7, b) }
 // CheckStrictVerdictJSON is CheckStrictVerdict for the JSON form.
 func CheckStrictVerdictJSON(b []byte) error { return unmarshalJSON(b, true, new(Verdict).decodeJSON) }
 
-// Check reports whether m is fit to be sent: what CheckStrictVerdict would say of its bytes.
-func (m *Verdict) Check() error { return CheckStrictVerdict(m.AppendProto(nil)) }
+// Validate reports whether m is fit to be sent: what CheckStrictVerdict would say of its bytes.
+func (m *Verdict) Validate() error { return CheckStrictVerdict(m.AppendProto(nil)) }
 
 // CheckStrictRequest accepts b only if it is a Request in protobuf of which every byte is understood and nothing required is
 // missing. The error is a *DecodeError that names the path to the field at fault.
@@ -93,8 +93,8 @@ func CheckStrictRequest(b []byte) error { return checkStrict(8, b) }
 // CheckStrictRequestJSON is CheckStrictRequest for the JSON form.
 func CheckStrictRequestJSON(b []byte) error { return unmarshalJSON(b, true, new(Request).decodeJSON) }
 
-// Check reports whether m is fit to be sent: what CheckStrictRequest would say of its bytes.
-func (m *Request) Check() error { return CheckStrictRequest(m.AppendProto(nil)) }
+// Validate reports whether m is fit to be sent: what CheckStrictRequest would say of its bytes.
+func (m *Request) Validate() error { return CheckStrictRequest(m.AppendProto(nil)) }
 
 // CheckStrictResponse accepts b only if it is a Response in protobuf of which every byte is understood and nothing required is
 // missing. The error is a *DecodeError that names the path to the field at fault.
@@ -103,8 +103,8 @@ func CheckStrictResponse(b []byte) error { return checkStrict(9, b) }
 // CheckStrictResponseJSON is CheckStrictResponse for the JSON form.
 func CheckStrictResponseJSON(b []byte) error { return unmarshalJSON(b, true, new(Response).decodeJSON) }
 
-// Check reports whether m is fit to be sent: what CheckStrictResponse would say of its bytes.
-func (m *Response) Check() error { return CheckStrictResponse(m.AppendProto(nil)) }
+// Validate reports whether m is fit to be sent: what CheckStrictResponse would say of its bytes.
+func (m *Response) Validate() error { return CheckStrictResponse(m.AppendProto(nil)) }
 
 // CheckStrictDescribeRequest accepts b only if it is a DescribeRequest in protobuf of which every byte is understood and nothing required is
 // missing. The error is a *DecodeError that names the path to the field at fault.
@@ -115,8 +115,8 @@ func CheckStrictDescribeRequestJSON(b []byte) error {
 	return unmarshalJSON(b, true, new(DescribeRequest).decodeJSON)
 }
 
-// Check reports whether m is fit to be sent: what CheckStrictDescribeRequest would say of its bytes.
-func (m *DescribeRequest) Check() error { return CheckStrictDescribeRequest(m.AppendProto(nil)) }
+// Validate reports whether m is fit to be sent: what CheckStrictDescribeRequest would say of its bytes.
+func (m *DescribeRequest) Validate() error { return CheckStrictDescribeRequest(m.AppendProto(nil)) }
 
 // CheckStrictConfigureRequest accepts b only if it is a ConfigureRequest in protobuf of which every byte is understood and nothing required is
 // missing. The error is a *DecodeError that names the path to the field at fault.
@@ -127,8 +127,8 @@ func CheckStrictConfigureRequestJSON(b []byte) error {
 	return unmarshalJSON(b, true, new(ConfigureRequest).decodeJSON)
 }
 
-// Check reports whether m is fit to be sent: what CheckStrictConfigureRequest would say of its bytes.
-func (m *ConfigureRequest) Check() error { return CheckStrictConfigureRequest(m.AppendProto(nil)) }
+// Validate reports whether m is fit to be sent: what CheckStrictConfigureRequest would say of its bytes.
+func (m *ConfigureRequest) Validate() error { return CheckStrictConfigureRequest(m.AppendProto(nil)) }
 
 // CheckStrictConfigureResponse accepts b only if it is a ConfigureResponse in protobuf of which every byte is understood and nothing required is
 // missing. The error is a *DecodeError that names the path to the field at fault.
@@ -139,8 +139,8 @@ func CheckStrictConfigureResponseJSON(b []byte) error {
 	return unmarshalJSON(b, true, new(ConfigureResponse).decodeJSON)
 }
 
-// Check reports whether m is fit to be sent: what CheckStrictConfigureResponse would say of its bytes.
-func (m *ConfigureResponse) Check() error { return CheckStrictConfigureResponse(m.AppendProto(nil)) }
+// Validate reports whether m is fit to be sent: what CheckStrictConfigureResponse would say of its bytes.
+func (m *ConfigureResponse) Validate() error { return CheckStrictConfigureResponse(m.AppendProto(nil)) }
 
 // CheckStrictAsset accepts b only if it is a Asset in protobuf of which every byte is understood and nothing required is
 // missing. The error is a *DecodeError that names the path to the field at fault.
@@ -149,8 +149,8 @@ func CheckStrictAsset(b []byte) error { return checkStrict(13, b) }
 // CheckStrictAssetJSON is CheckStrictAsset for the JSON form.
 func CheckStrictAssetJSON(b []byte) error { return unmarshalJSON(b, true, new(Asset).decodeJSON) }
 
-// Check reports whether m is fit to be sent: what CheckStrictAsset would say of its bytes.
-func (m *Asset) Check() error { return CheckStrictAsset(m.AppendProto(nil)) }
+// Validate reports whether m is fit to be sent: what CheckStrictAsset would say of its bytes.
+func (m *Asset) Validate() error { return CheckStrictAsset(m.AppendProto(nil)) }
 
 // CheckStrictManifest accepts b only if it is a Manifest in protobuf of which every byte is understood and nothing required is
 // missing. The error is a *DecodeError that names the path to the field at fault.
@@ -159,8 +159,8 @@ func CheckStrictManifest(b []byte) error { return checkStrict(14, b) }
 // CheckStrictManifestJSON is CheckStrictManifest for the JSON form.
 func CheckStrictManifestJSON(b []byte) error { return unmarshalJSON(b, true, new(Manifest).decodeJSON) }
 
-// Check reports whether m is fit to be sent: what CheckStrictManifest would say of its bytes.
-func (m *Manifest) Check() error { return CheckStrictManifest(m.AppendProto(nil)) }
+// Validate reports whether m is fit to be sent: what CheckStrictManifest would say of its bytes.
+func (m *Manifest) Validate() error { return CheckStrictManifest(m.AppendProto(nil)) }
 
 // CheckStrictLimits accepts b only if it is a Limits in protobuf of which every byte is understood and nothing required is
 // missing. The error is a *DecodeError that names the path to the field at fault.
@@ -169,8 +169,8 @@ func CheckStrictLimits(b []byte) error { return checkStrict(15, b) }
 // CheckStrictLimitsJSON is CheckStrictLimits for the JSON form.
 func CheckStrictLimitsJSON(b []byte) error { return unmarshalJSON(b, true, new(Limits).decodeJSON) }
 
-// Check reports whether m is fit to be sent: what CheckStrictLimits would say of its bytes.
-func (m *Limits) Check() error { return CheckStrictLimits(m.AppendProto(nil)) }
+// Validate reports whether m is fit to be sent: what CheckStrictLimits would say of its bytes.
+func (m *Limits) Validate() error { return CheckStrictLimits(m.AppendProto(nil)) }
 
 // CheckStrictWake accepts b only if it is a Wake in protobuf of which every byte is understood and nothing required is
 // missing. The error is a *DecodeError that names the path to the field at fault.
@@ -179,8 +179,8 @@ func CheckStrictWake(b []byte) error { return checkStrict(16, b) }
 // CheckStrictWakeJSON is CheckStrictWake for the JSON form.
 func CheckStrictWakeJSON(b []byte) error { return unmarshalJSON(b, true, new(Wake).decodeJSON) }
 
-// Check reports whether m is fit to be sent: what CheckStrictWake would say of its bytes.
-func (m *Wake) Check() error { return CheckStrictWake(m.AppendProto(nil)) }
+// Validate reports whether m is fit to be sent: what CheckStrictWake would say of its bytes.
+func (m *Wake) Validate() error { return CheckStrictWake(m.AppendProto(nil)) }
 
 // CheckStrictDigest accepts b only if it is a Digest in protobuf of which every byte is understood and nothing required is
 // missing. The error is a *DecodeError that names the path to the field at fault.
@@ -189,8 +189,8 @@ func CheckStrictDigest(b []byte) error { return checkStrict(17, b) }
 // CheckStrictDigestJSON is CheckStrictDigest for the JSON form.
 func CheckStrictDigestJSON(b []byte) error { return unmarshalJSON(b, true, new(Digest).decodeJSON) }
 
-// Check reports whether m is fit to be sent: what CheckStrictDigest would say of its bytes.
-func (m *Digest) Check() error { return CheckStrictDigest(m.AppendProto(nil)) }
+// Validate reports whether m is fit to be sent: what CheckStrictDigest would say of its bytes.
+func (m *Digest) Validate() error { return CheckStrictDigest(m.AppendProto(nil)) }
 
 // CheckStrictGrant accepts b only if it is a Grant in protobuf of which every byte is understood and nothing required is
 // missing. The error is a *DecodeError that names the path to the field at fault.
@@ -199,139 +199,1619 @@ func CheckStrictGrant(b []byte) error { return checkStrict(18, b) }
 // CheckStrictGrantJSON is CheckStrictGrant for the JSON form.
 func CheckStrictGrantJSON(b []byte) error { return unmarshalJSON(b, true, new(Grant).decodeJSON) }
 
-// Check reports whether m is fit to be sent: what CheckStrictGrant would say of its bytes.
-func (m *Grant) Check() error { return CheckStrictGrant(m.AppendProto(nil)) }
+// Validate reports whether m is fit to be sent: what CheckStrictGrant would say of its bytes.
+func (m *Grant) Validate() error { return CheckStrictGrant(m.AppendProto(nil)) }
+
+// CheckStrictCompletion accepts b only if it is a Completion in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictCompletion(b []byte) error { return checkStrict(19, b) }
+
+// CheckStrictCompletionJSON is CheckStrictCompletion for the JSON form.
+func CheckStrictCompletionJSON(b []byte) error {
+	return unmarshalJSON(b, true, new(Completion).decodeJSON)
+}
+
+// Validate reports whether m is fit to be sent: what CheckStrictCompletion would say of its bytes.
+func (m *Completion) Validate() error { return CheckStrictCompletion(m.AppendProto(nil)) }
+
+// CheckStrictMessage accepts b only if it is a Message in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictMessage(b []byte) error { return checkStrict(20, b) }
+
+// CheckStrictMessageJSON is CheckStrictMessage for the JSON form.
+func CheckStrictMessageJSON(b []byte) error { return unmarshalJSON(b, true, new(Message).decodeJSON) }
+
+// Validate reports whether m is fit to be sent: what CheckStrictMessage would say of its bytes.
+func (m *Message) Validate() error { return CheckStrictMessage(m.AppendProto(nil)) }
+
+// CheckStrictPart accepts b only if it is a Part in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictPart(b []byte) error { return checkStrict(21, b) }
+
+// CheckStrictPartJSON is CheckStrictPart for the JSON form.
+func CheckStrictPartJSON(b []byte) error { return unmarshalJSON(b, true, new(Part).decodeJSON) }
+
+// Validate reports whether m is fit to be sent: what CheckStrictPart would say of its bytes.
+func (m *Part) Validate() error { return CheckStrictPart(m.AppendProto(nil)) }
+
+// CheckStrictVendorState accepts b only if it is a VendorState in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictVendorState(b []byte) error { return checkStrict(22, b) }
+
+// CheckStrictVendorStateJSON is CheckStrictVendorState for the JSON form.
+func CheckStrictVendorStateJSON(b []byte) error {
+	return unmarshalJSON(b, true, new(VendorState).decodeJSON)
+}
+
+// Validate reports whether m is fit to be sent: what CheckStrictVendorState would say of its bytes.
+func (m *VendorState) Validate() error { return CheckStrictVendorState(m.AppendProto(nil)) }
+
+// CheckStrictText accepts b only if it is a Text in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictText(b []byte) error { return checkStrict(23, b) }
+
+// CheckStrictTextJSON is CheckStrictText for the JSON form.
+func CheckStrictTextJSON(b []byte) error { return unmarshalJSON(b, true, new(Text).decodeJSON) }
+
+// Validate reports whether m is fit to be sent: what CheckStrictText would say of its bytes.
+func (m *Text) Validate() error { return CheckStrictText(m.AppendProto(nil)) }
+
+// CheckStrictBlob accepts b only if it is a Blob in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictBlob(b []byte) error { return checkStrict(24, b) }
+
+// CheckStrictBlobJSON is CheckStrictBlob for the JSON form.
+func CheckStrictBlobJSON(b []byte) error { return unmarshalJSON(b, true, new(Blob).decodeJSON) }
+
+// Validate reports whether m is fit to be sent: what CheckStrictBlob would say of its bytes.
+func (m *Blob) Validate() error { return CheckStrictBlob(m.AppendProto(nil)) }
+
+// CheckStrictThought accepts b only if it is a Thought in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictThought(b []byte) error { return checkStrict(25, b) }
+
+// CheckStrictThoughtJSON is CheckStrictThought for the JSON form.
+func CheckStrictThoughtJSON(b []byte) error { return unmarshalJSON(b, true, new(Thought).decodeJSON) }
+
+// Validate reports whether m is fit to be sent: what CheckStrictThought would say of its bytes.
+func (m *Thought) Validate() error { return CheckStrictThought(m.AppendProto(nil)) }
+
+// CheckStrictToolCall accepts b only if it is a ToolCall in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictToolCall(b []byte) error { return checkStrict(26, b) }
+
+// CheckStrictToolCallJSON is CheckStrictToolCall for the JSON form.
+func CheckStrictToolCallJSON(b []byte) error { return unmarshalJSON(b, true, new(ToolCall).decodeJSON) }
+
+// Validate reports whether m is fit to be sent: what CheckStrictToolCall would say of its bytes.
+func (m *ToolCall) Validate() error { return CheckStrictToolCall(m.AppendProto(nil)) }
+
+// CheckStrictToolResult accepts b only if it is a ToolResult in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictToolResult(b []byte) error { return checkStrict(27, b) }
+
+// CheckStrictToolResultJSON is CheckStrictToolResult for the JSON form.
+func CheckStrictToolResultJSON(b []byte) error {
+	return unmarshalJSON(b, true, new(ToolResult).decodeJSON)
+}
+
+// Validate reports whether m is fit to be sent: what CheckStrictToolResult would say of its bytes.
+func (m *ToolResult) Validate() error { return CheckStrictToolResult(m.AppendProto(nil)) }
+
+// CheckStrictResultPart accepts b only if it is a ResultPart in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictResultPart(b []byte) error { return checkStrict(28, b) }
+
+// CheckStrictResultPartJSON is CheckStrictResultPart for the JSON form.
+func CheckStrictResultPartJSON(b []byte) error {
+	return unmarshalJSON(b, true, new(ResultPart).decodeJSON)
+}
+
+// Validate reports whether m is fit to be sent: what CheckStrictResultPart would say of its bytes.
+func (m *ResultPart) Validate() error { return CheckStrictResultPart(m.AppendProto(nil)) }
+
+// CheckStrictTool accepts b only if it is a Tool in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictTool(b []byte) error { return checkStrict(29, b) }
+
+// CheckStrictToolJSON is CheckStrictTool for the JSON form.
+func CheckStrictToolJSON(b []byte) error { return unmarshalJSON(b, true, new(Tool).decodeJSON) }
+
+// Validate reports whether m is fit to be sent: what CheckStrictTool would say of its bytes.
+func (m *Tool) Validate() error { return CheckStrictTool(m.AppendProto(nil)) }
+
+// CheckStrictToolChoice accepts b only if it is a ToolChoice in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictToolChoice(b []byte) error { return checkStrict(30, b) }
+
+// CheckStrictToolChoiceJSON is CheckStrictToolChoice for the JSON form.
+func CheckStrictToolChoiceJSON(b []byte) error {
+	return unmarshalJSON(b, true, new(ToolChoice).decodeJSON)
+}
+
+// Validate reports whether m is fit to be sent: what CheckStrictToolChoice would say of its bytes.
+func (m *ToolChoice) Validate() error { return CheckStrictToolChoice(m.AppendProto(nil)) }
+
+// CheckStrictOutputFormat accepts b only if it is a OutputFormat in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictOutputFormat(b []byte) error { return checkStrict(31, b) }
+
+// CheckStrictOutputFormatJSON is CheckStrictOutputFormat for the JSON form.
+func CheckStrictOutputFormatJSON(b []byte) error {
+	return unmarshalJSON(b, true, new(OutputFormat).decodeJSON)
+}
+
+// Validate reports whether m is fit to be sent: what CheckStrictOutputFormat would say of its bytes.
+func (m *OutputFormat) Validate() error { return CheckStrictOutputFormat(m.AppendProto(nil)) }
+
+// CheckStrictReasoning accepts b only if it is a Reasoning in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictReasoning(b []byte) error { return checkStrict(32, b) }
+
+// CheckStrictReasoningJSON is CheckStrictReasoning for the JSON form.
+func CheckStrictReasoningJSON(b []byte) error {
+	return unmarshalJSON(b, true, new(Reasoning).decodeJSON)
+}
+
+// Validate reports whether m is fit to be sent: what CheckStrictReasoning would say of its bytes.
+func (m *Reasoning) Validate() error { return CheckStrictReasoning(m.AppendProto(nil)) }
+
+// CheckStrictExtra accepts b only if it is a Extra in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictExtra(b []byte) error { return checkStrict(33, b) }
+
+// CheckStrictExtraJSON is CheckStrictExtra for the JSON form.
+func CheckStrictExtraJSON(b []byte) error { return unmarshalJSON(b, true, new(Extra).decodeJSON) }
+
+// Validate reports whether m is fit to be sent: what CheckStrictExtra would say of its bytes.
+func (m *Extra) Validate() error { return CheckStrictExtra(m.AppendProto(nil)) }
+
+// CheckStrictEmbedding accepts b only if it is a Embedding in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictEmbedding(b []byte) error { return checkStrict(34, b) }
+
+// CheckStrictEmbeddingJSON is CheckStrictEmbedding for the JSON form.
+func CheckStrictEmbeddingJSON(b []byte) error {
+	return unmarshalJSON(b, true, new(Embedding).decodeJSON)
+}
+
+// Validate reports whether m is fit to be sent: what CheckStrictEmbedding would say of its bytes.
+func (m *Embedding) Validate() error { return CheckStrictEmbedding(m.AppendProto(nil)) }
+
+// CheckStrictProviderRequest accepts b only if it is a ProviderRequest in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictProviderRequest(b []byte) error { return checkStrict(35, b) }
+
+// CheckStrictProviderRequestJSON is CheckStrictProviderRequest for the JSON form.
+func CheckStrictProviderRequestJSON(b []byte) error {
+	return unmarshalJSON(b, true, new(ProviderRequest).decodeJSON)
+}
+
+// Validate reports whether m is fit to be sent: what CheckStrictProviderRequest would say of its bytes.
+func (m *ProviderRequest) Validate() error { return CheckStrictProviderRequest(m.AppendProto(nil)) }
+
+// CheckStrictHTTPRequest accepts b only if it is a HTTPRequest in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictHTTPRequest(b []byte) error { return checkStrict(36, b) }
+
+// CheckStrictHTTPRequestJSON is CheckStrictHTTPRequest for the JSON form.
+func CheckStrictHTTPRequestJSON(b []byte) error {
+	return unmarshalJSON(b, true, new(HTTPRequest).decodeJSON)
+}
+
+// Validate reports whether m is fit to be sent: what CheckStrictHTTPRequest would say of its bytes.
+func (m *HTTPRequest) Validate() error { return CheckStrictHTTPRequest(m.AppendProto(nil)) }
+
+// CheckStrictPair accepts b only if it is a Pair in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictPair(b []byte) error { return checkStrict(37, b) }
+
+// CheckStrictPairJSON is CheckStrictPair for the JSON form.
+func CheckStrictPairJSON(b []byte) error { return unmarshalJSON(b, true, new(Pair).decodeJSON) }
+
+// Validate reports whether m is fit to be sent: what CheckStrictPair would say of its bytes.
+func (m *Pair) Validate() error { return CheckStrictPair(m.AppendProto(nil)) }
+
+// CheckStrictCredential accepts b only if it is a Credential in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictCredential(b []byte) error { return checkStrict(38, b) }
+
+// CheckStrictCredentialJSON is CheckStrictCredential for the JSON form.
+func CheckStrictCredentialJSON(b []byte) error {
+	return unmarshalJSON(b, true, new(Credential).decodeJSON)
+}
+
+// Validate reports whether m is fit to be sent: what CheckStrictCredential would say of its bytes.
+func (m *Credential) Validate() error { return CheckStrictCredential(m.AppendProto(nil)) }
+
+// CheckStrictUnexpressed accepts b only if it is a Unexpressed in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictUnexpressed(b []byte) error { return checkStrict(39, b) }
+
+// CheckStrictUnexpressedJSON is CheckStrictUnexpressed for the JSON form.
+func CheckStrictUnexpressedJSON(b []byte) error {
+	return unmarshalJSON(b, true, new(Unexpressed).decodeJSON)
+}
+
+// Validate reports whether m is fit to be sent: what CheckStrictUnexpressed would say of its bytes.
+func (m *Unexpressed) Validate() error { return CheckStrictUnexpressed(m.AppendProto(nil)) }
+
+// CheckStrictHTTPResponse accepts b only if it is a HTTPResponse in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictHTTPResponse(b []byte) error { return checkStrict(40, b) }
+
+// CheckStrictHTTPResponseJSON is CheckStrictHTTPResponse for the JSON form.
+func CheckStrictHTTPResponseJSON(b []byte) error {
+	return unmarshalJSON(b, true, new(HTTPResponse).decodeJSON)
+}
+
+// Validate reports whether m is fit to be sent: what CheckStrictHTTPResponse would say of its bytes.
+func (m *HTTPResponse) Validate() error { return CheckStrictHTTPResponse(m.AppendProto(nil)) }
+
+// CheckStrictResult accepts b only if it is a Result in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictResult(b []byte) error { return checkStrict(41, b) }
+
+// CheckStrictResultJSON is CheckStrictResult for the JSON form.
+func CheckStrictResultJSON(b []byte) error { return unmarshalJSON(b, true, new(Result).decodeJSON) }
+
+// Validate reports whether m is fit to be sent: what CheckStrictResult would say of its bytes.
+func (m *Result) Validate() error { return CheckStrictResult(m.AppendProto(nil)) }
+
+// CheckStrictCompletionResult accepts b only if it is a CompletionResult in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictCompletionResult(b []byte) error { return checkStrict(42, b) }
+
+// CheckStrictCompletionResultJSON is CheckStrictCompletionResult for the JSON form.
+func CheckStrictCompletionResultJSON(b []byte) error {
+	return unmarshalJSON(b, true, new(CompletionResult).decodeJSON)
+}
+
+// Validate reports whether m is fit to be sent: what CheckStrictCompletionResult would say of its bytes.
+func (m *CompletionResult) Validate() error { return CheckStrictCompletionResult(m.AppendProto(nil)) }
+
+// CheckStrictChoice accepts b only if it is a Choice in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictChoice(b []byte) error { return checkStrict(43, b) }
+
+// CheckStrictChoiceJSON is CheckStrictChoice for the JSON form.
+func CheckStrictChoiceJSON(b []byte) error { return unmarshalJSON(b, true, new(Choice).decodeJSON) }
+
+// Validate reports whether m is fit to be sent: what CheckStrictChoice would say of its bytes.
+func (m *Choice) Validate() error { return CheckStrictChoice(m.AppendProto(nil)) }
+
+// CheckStrictUsage accepts b only if it is a Usage in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictUsage(b []byte) error { return checkStrict(44, b) }
+
+// CheckStrictUsageJSON is CheckStrictUsage for the JSON form.
+func CheckStrictUsageJSON(b []byte) error { return unmarshalJSON(b, true, new(Usage).decodeJSON) }
+
+// Validate reports whether m is fit to be sent: what CheckStrictUsage would say of its bytes.
+func (m *Usage) Validate() error { return CheckStrictUsage(m.AppendProto(nil)) }
+
+// CheckStrictEmbeddingResult accepts b only if it is a EmbeddingResult in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictEmbeddingResult(b []byte) error { return checkStrict(45, b) }
+
+// CheckStrictEmbeddingResultJSON is CheckStrictEmbeddingResult for the JSON form.
+func CheckStrictEmbeddingResultJSON(b []byte) error {
+	return unmarshalJSON(b, true, new(EmbeddingResult).decodeJSON)
+}
+
+// Validate reports whether m is fit to be sent: what CheckStrictEmbeddingResult would say of its bytes.
+func (m *EmbeddingResult) Validate() error { return CheckStrictEmbeddingResult(m.AppendProto(nil)) }
+
+// CheckStrictVector accepts b only if it is a Vector in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictVector(b []byte) error { return checkStrict(46, b) }
+
+// CheckStrictVectorJSON is CheckStrictVector for the JSON form.
+func CheckStrictVectorJSON(b []byte) error { return unmarshalJSON(b, true, new(Vector).decodeJSON) }
+
+// Validate reports whether m is fit to be sent: what CheckStrictVector would say of its bytes.
+func (m *Vector) Validate() error { return CheckStrictVector(m.AppendProto(nil)) }
+
+// CheckStrictProviderError accepts b only if it is a ProviderError in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictProviderError(b []byte) error { return checkStrict(47, b) }
+
+// CheckStrictProviderErrorJSON is CheckStrictProviderError for the JSON form.
+func CheckStrictProviderErrorJSON(b []byte) error {
+	return unmarshalJSON(b, true, new(ProviderError).decodeJSON)
+}
+
+// Validate reports whether m is fit to be sent: what CheckStrictProviderError would say of its bytes.
+func (m *ProviderError) Validate() error { return CheckStrictProviderError(m.AppendProto(nil)) }
+
+// CheckStrictRateWindow accepts b only if it is a RateWindow in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictRateWindow(b []byte) error { return checkStrict(48, b) }
+
+// CheckStrictRateWindowJSON is CheckStrictRateWindow for the JSON form.
+func CheckStrictRateWindowJSON(b []byte) error {
+	return unmarshalJSON(b, true, new(RateWindow).decodeJSON)
+}
+
+// Validate reports whether m is fit to be sent: what CheckStrictRateWindow would say of its bytes.
+func (m *RateWindow) Validate() error { return CheckStrictRateWindow(m.AppendProto(nil)) }
+
+// CheckStrictStreamRequest accepts b only if it is a StreamRequest in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictStreamRequest(b []byte) error { return checkStrict(49, b) }
+
+// CheckStrictStreamRequestJSON is CheckStrictStreamRequest for the JSON form.
+func CheckStrictStreamRequestJSON(b []byte) error {
+	return unmarshalJSON(b, true, new(StreamRequest).decodeJSON)
+}
+
+// Validate reports whether m is fit to be sent: what CheckStrictStreamRequest would say of its bytes.
+func (m *StreamRequest) Validate() error { return CheckStrictStreamRequest(m.AppendProto(nil)) }
+
+// CheckStrictStreamAnswer accepts b only if it is a StreamAnswer in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictStreamAnswer(b []byte) error { return checkStrict(50, b) }
+
+// CheckStrictStreamAnswerJSON is CheckStrictStreamAnswer for the JSON form.
+func CheckStrictStreamAnswerJSON(b []byte) error {
+	return unmarshalJSON(b, true, new(StreamAnswer).decodeJSON)
+}
+
+// Validate reports whether m is fit to be sent: what CheckStrictStreamAnswer would say of its bytes.
+func (m *StreamAnswer) Validate() error { return CheckStrictStreamAnswer(m.AppendProto(nil)) }
+
+// CheckStrictChunk accepts b only if it is a Chunk in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictChunk(b []byte) error { return checkStrict(51, b) }
+
+// CheckStrictChunkJSON is CheckStrictChunk for the JSON form.
+func CheckStrictChunkJSON(b []byte) error { return unmarshalJSON(b, true, new(Chunk).decodeJSON) }
+
+// Validate reports whether m is fit to be sent: what CheckStrictChunk would say of its bytes.
+func (m *Chunk) Validate() error { return CheckStrictChunk(m.AppendProto(nil)) }
+
+// CheckStrictStreamStart accepts b only if it is a StreamStart in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictStreamStart(b []byte) error { return checkStrict(52, b) }
+
+// CheckStrictStreamStartJSON is CheckStrictStreamStart for the JSON form.
+func CheckStrictStreamStartJSON(b []byte) error {
+	return unmarshalJSON(b, true, new(StreamStart).decodeJSON)
+}
+
+// Validate reports whether m is fit to be sent: what CheckStrictStreamStart would say of its bytes.
+func (m *StreamStart) Validate() error { return CheckStrictStreamStart(m.AppendProto(nil)) }
+
+// CheckStrictToolCallDelta accepts b only if it is a ToolCallDelta in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictToolCallDelta(b []byte) error { return checkStrict(53, b) }
+
+// CheckStrictToolCallDeltaJSON is CheckStrictToolCallDelta for the JSON form.
+func CheckStrictToolCallDeltaJSON(b []byte) error {
+	return unmarshalJSON(b, true, new(ToolCallDelta).decodeJSON)
+}
+
+// Validate reports whether m is fit to be sent: what CheckStrictToolCallDelta would say of its bytes.
+func (m *ToolCallDelta) Validate() error { return CheckStrictToolCallDelta(m.AppendProto(nil)) }
+
+// CheckStrictChoiceEnd accepts b only if it is a ChoiceEnd in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictChoiceEnd(b []byte) error { return checkStrict(54, b) }
+
+// CheckStrictChoiceEndJSON is CheckStrictChoiceEnd for the JSON form.
+func CheckStrictChoiceEndJSON(b []byte) error {
+	return unmarshalJSON(b, true, new(ChoiceEnd).decodeJSON)
+}
+
+// Validate reports whether m is fit to be sent: what CheckStrictChoiceEnd would say of its bytes.
+func (m *ChoiceEnd) Validate() error { return CheckStrictChoiceEnd(m.AppendProto(nil)) }
+
+// CheckStrictModelsRequest accepts b only if it is a ModelsRequest in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictModelsRequest(b []byte) error { return checkStrict(55, b) }
+
+// CheckStrictModelsRequestJSON is CheckStrictModelsRequest for the JSON form.
+func CheckStrictModelsRequestJSON(b []byte) error {
+	return unmarshalJSON(b, true, new(ModelsRequest).decodeJSON)
+}
+
+// Validate reports whether m is fit to be sent: what CheckStrictModelsRequest would say of its bytes.
+func (m *ModelsRequest) Validate() error { return CheckStrictModelsRequest(m.AppendProto(nil)) }
+
+// CheckStrictModelsAnswer accepts b only if it is a ModelsAnswer in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictModelsAnswer(b []byte) error { return checkStrict(56, b) }
+
+// CheckStrictModelsAnswerJSON is CheckStrictModelsAnswer for the JSON form.
+func CheckStrictModelsAnswerJSON(b []byte) error {
+	return unmarshalJSON(b, true, new(ModelsAnswer).decodeJSON)
+}
+
+// Validate reports whether m is fit to be sent: what CheckStrictModelsAnswer would say of its bytes.
+func (m *ModelsAnswer) Validate() error { return CheckStrictModelsAnswer(m.AppendProto(nil)) }
+
+// CheckStrictModelList accepts b only if it is a ModelList in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictModelList(b []byte) error { return checkStrict(57, b) }
+
+// CheckStrictModelListJSON is CheckStrictModelList for the JSON form.
+func CheckStrictModelListJSON(b []byte) error {
+	return unmarshalJSON(b, true, new(ModelList).decodeJSON)
+}
+
+// Validate reports whether m is fit to be sent: what CheckStrictModelList would say of its bytes.
+func (m *ModelList) Validate() error { return CheckStrictModelList(m.AppendProto(nil)) }
+
+// CheckStrictModel accepts b only if it is a Model in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictModel(b []byte) error { return checkStrict(58, b) }
+
+// CheckStrictModelJSON is CheckStrictModel for the JSON form.
+func CheckStrictModelJSON(b []byte) error { return unmarshalJSON(b, true, new(Model).decodeJSON) }
+
+// Validate reports whether m is fit to be sent: what CheckStrictModel would say of its bytes.
+func (m *Model) Validate() error { return CheckStrictModel(m.AppendProto(nil)) }
+
+// CheckStrictHealthRequest accepts b only if it is a HealthRequest in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictHealthRequest(b []byte) error { return checkStrict(59, b) }
+
+// CheckStrictHealthRequestJSON is CheckStrictHealthRequest for the JSON form.
+func CheckStrictHealthRequestJSON(b []byte) error {
+	return unmarshalJSON(b, true, new(HealthRequest).decodeJSON)
+}
+
+// Validate reports whether m is fit to be sent: what CheckStrictHealthRequest would say of its bytes.
+func (m *HealthRequest) Validate() error { return CheckStrictHealthRequest(m.AppendProto(nil)) }
+
+// CheckStrictHealthAnswer accepts b only if it is a HealthAnswer in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictHealthAnswer(b []byte) error { return checkStrict(60, b) }
+
+// CheckStrictHealthAnswerJSON is CheckStrictHealthAnswer for the JSON form.
+func CheckStrictHealthAnswerJSON(b []byte) error {
+	return unmarshalJSON(b, true, new(HealthAnswer).decodeJSON)
+}
+
+// Validate reports whether m is fit to be sent: what CheckStrictHealthAnswer would say of its bytes.
+func (m *HealthAnswer) Validate() error { return CheckStrictHealthAnswer(m.AppendProto(nil)) }
+
+// CheckStrictHealth accepts b only if it is a Health in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictHealth(b []byte) error { return checkStrict(61, b) }
+
+// CheckStrictHealthJSON is CheckStrictHealth for the JSON form.
+func CheckStrictHealthJSON(b []byte) error { return unmarshalJSON(b, true, new(Health).decodeJSON) }
+
+// Validate reports whether m is fit to be sent: what CheckStrictHealth would say of its bytes.
+func (m *Health) Validate() error { return CheckStrictHealth(m.AppendProto(nil)) }
+
+// CheckStrictAuthRequest accepts b only if it is a AuthRequest in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictAuthRequest(b []byte) error { return checkStrict(62, b) }
+
+// CheckStrictAuthRequestJSON is CheckStrictAuthRequest for the JSON form.
+func CheckStrictAuthRequestJSON(b []byte) error {
+	return unmarshalJSON(b, true, new(AuthRequest).decodeJSON)
+}
+
+// Validate reports whether m is fit to be sent: what CheckStrictAuthRequest would say of its bytes.
+func (m *AuthRequest) Validate() error { return CheckStrictAuthRequest(m.AppendProto(nil)) }
+
+// CheckStrictAuthStart accepts b only if it is a AuthStart in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictAuthStart(b []byte) error { return checkStrict(63, b) }
+
+// CheckStrictAuthStartJSON is CheckStrictAuthStart for the JSON form.
+func CheckStrictAuthStartJSON(b []byte) error {
+	return unmarshalJSON(b, true, new(AuthStart).decodeJSON)
+}
+
+// Validate reports whether m is fit to be sent: what CheckStrictAuthStart would say of its bytes.
+func (m *AuthStart) Validate() error { return CheckStrictAuthStart(m.AppendProto(nil)) }
+
+// CheckStrictAuthResponse accepts b only if it is a AuthResponse in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictAuthResponse(b []byte) error { return checkStrict(64, b) }
+
+// CheckStrictAuthResponseJSON is CheckStrictAuthResponse for the JSON form.
+func CheckStrictAuthResponseJSON(b []byte) error {
+	return unmarshalJSON(b, true, new(AuthResponse).decodeJSON)
+}
+
+// Validate reports whether m is fit to be sent: what CheckStrictAuthResponse would say of its bytes.
+func (m *AuthResponse) Validate() error { return CheckStrictAuthResponse(m.AppendProto(nil)) }
+
+// CheckStrictAuthWoken accepts b only if it is a AuthWoken in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictAuthWoken(b []byte) error { return checkStrict(65, b) }
+
+// CheckStrictAuthWokenJSON is CheckStrictAuthWoken for the JSON form.
+func CheckStrictAuthWokenJSON(b []byte) error {
+	return unmarshalJSON(b, true, new(AuthWoken).decodeJSON)
+}
+
+// Validate reports whether m is fit to be sent: what CheckStrictAuthWoken would say of its bytes.
+func (m *AuthWoken) Validate() error { return CheckStrictAuthWoken(m.AppendProto(nil)) }
+
+// CheckStrictAuthStep accepts b only if it is a AuthStep in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictAuthStep(b []byte) error { return checkStrict(66, b) }
+
+// CheckStrictAuthStepJSON is CheckStrictAuthStep for the JSON form.
+func CheckStrictAuthStepJSON(b []byte) error { return unmarshalJSON(b, true, new(AuthStep).decodeJSON) }
+
+// Validate reports whether m is fit to be sent: what CheckStrictAuthStep would say of its bytes.
+func (m *AuthStep) Validate() error { return CheckStrictAuthStep(m.AppendProto(nil)) }
+
+// CheckStrictAuthExchange accepts b only if it is a AuthExchange in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictAuthExchange(b []byte) error { return checkStrict(67, b) }
+
+// CheckStrictAuthExchangeJSON is CheckStrictAuthExchange for the JSON form.
+func CheckStrictAuthExchangeJSON(b []byte) error {
+	return unmarshalJSON(b, true, new(AuthExchange).decodeJSON)
+}
+
+// Validate reports whether m is fit to be sent: what CheckStrictAuthExchange would say of its bytes.
+func (m *AuthExchange) Validate() error { return CheckStrictAuthExchange(m.AppendProto(nil)) }
+
+// CheckStrictCapture accepts b only if it is a Capture in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictCapture(b []byte) error { return checkStrict(68, b) }
+
+// CheckStrictCaptureJSON is CheckStrictCapture for the JSON form.
+func CheckStrictCaptureJSON(b []byte) error { return unmarshalJSON(b, true, new(Capture).decodeJSON) }
+
+// Validate reports whether m is fit to be sent: what CheckStrictCapture would say of its bytes.
+func (m *Capture) Validate() error { return CheckStrictCapture(m.AppendProto(nil)) }
+
+// CheckStrictAuthPrompt accepts b only if it is a AuthPrompt in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictAuthPrompt(b []byte) error { return checkStrict(69, b) }
+
+// CheckStrictAuthPromptJSON is CheckStrictAuthPrompt for the JSON form.
+func CheckStrictAuthPromptJSON(b []byte) error {
+	return unmarshalJSON(b, true, new(AuthPrompt).decodeJSON)
+}
+
+// Validate reports whether m is fit to be sent: what CheckStrictAuthPrompt would say of its bytes.
+func (m *AuthPrompt) Validate() error { return CheckStrictAuthPrompt(m.AppendProto(nil)) }
+
+// CheckStrictAuthWait accepts b only if it is a AuthWait in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictAuthWait(b []byte) error { return checkStrict(70, b) }
+
+// CheckStrictAuthWaitJSON is CheckStrictAuthWait for the JSON form.
+func CheckStrictAuthWaitJSON(b []byte) error { return unmarshalJSON(b, true, new(AuthWait).decodeJSON) }
+
+// Validate reports whether m is fit to be sent: what CheckStrictAuthWait would say of its bytes.
+func (m *AuthWait) Validate() error { return CheckStrictAuthWait(m.AppendProto(nil)) }
+
+// CheckStrictAuthDone accepts b only if it is a AuthDone in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictAuthDone(b []byte) error { return checkStrict(71, b) }
+
+// CheckStrictAuthDoneJSON is CheckStrictAuthDone for the JSON form.
+func CheckStrictAuthDoneJSON(b []byte) error { return unmarshalJSON(b, true, new(AuthDone).decodeJSON) }
+
+// Validate reports whether m is fit to be sent: what CheckStrictAuthDone would say of its bytes.
+func (m *AuthDone) Validate() error { return CheckStrictAuthDone(m.AppendProto(nil)) }
+
+// CheckStrictAuthFailed accepts b only if it is a AuthFailed in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictAuthFailed(b []byte) error { return checkStrict(72, b) }
+
+// CheckStrictAuthFailedJSON is CheckStrictAuthFailed for the JSON form.
+func CheckStrictAuthFailedJSON(b []byte) error {
+	return unmarshalJSON(b, true, new(AuthFailed).decodeJSON)
+}
+
+// Validate reports whether m is fit to be sent: what CheckStrictAuthFailed would say of its bytes.
+func (m *AuthFailed) Validate() error { return CheckStrictAuthFailed(m.AppendProto(nil)) }
+
+// CheckStrictDerivedValue accepts b only if it is a DerivedValue in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictDerivedValue(b []byte) error { return checkStrict(73, b) }
+
+// CheckStrictDerivedValueJSON is CheckStrictDerivedValue for the JSON form.
+func CheckStrictDerivedValueJSON(b []byte) error {
+	return unmarshalJSON(b, true, new(DerivedValue).decodeJSON)
+}
+
+// Validate reports whether m is fit to be sent: what CheckStrictDerivedValue would say of its bytes.
+func (m *DerivedValue) Validate() error { return CheckStrictDerivedValue(m.AppendProto(nil)) }
+
+// CheckStrictCredentialSpec accepts b only if it is a CredentialSpec in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictCredentialSpec(b []byte) error { return checkStrict(74, b) }
+
+// CheckStrictCredentialSpecJSON is CheckStrictCredentialSpec for the JSON form.
+func CheckStrictCredentialSpecJSON(b []byte) error {
+	return unmarshalJSON(b, true, new(CredentialSpec).decodeJSON)
+}
+
+// Validate reports whether m is fit to be sent: what CheckStrictCredentialSpec would say of its bytes.
+func (m *CredentialSpec) Validate() error { return CheckStrictCredentialSpec(m.AppendProto(nil)) }
+
+// CheckStrictDerived accepts b only if it is a Derived in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictDerived(b []byte) error { return checkStrict(75, b) }
+
+// CheckStrictDerivedJSON is CheckStrictDerived for the JSON form.
+func CheckStrictDerivedJSON(b []byte) error { return unmarshalJSON(b, true, new(Derived).decodeJSON) }
+
+// Validate reports whether m is fit to be sent: what CheckStrictDerived would say of its bytes.
+func (m *Derived) Validate() error { return CheckStrictDerived(m.AppendProto(nil)) }
+
+// CheckStrictEndpoint accepts b only if it is a Endpoint in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictEndpoint(b []byte) error { return checkStrict(76, b) }
+
+// CheckStrictEndpointJSON is CheckStrictEndpoint for the JSON form.
+func CheckStrictEndpointJSON(b []byte) error { return unmarshalJSON(b, true, new(Endpoint).decodeJSON) }
+
+// Validate reports whether m is fit to be sent: what CheckStrictEndpoint would say of its bytes.
+func (m *Endpoint) Validate() error { return CheckStrictEndpoint(m.AppendProto(nil)) }
+
+// CheckStrictRoute accepts b only if it is a Route in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictRoute(b []byte) error { return checkStrict(77, b) }
+
+// CheckStrictRouteJSON is CheckStrictRoute for the JSON form.
+func CheckStrictRouteJSON(b []byte) error { return unmarshalJSON(b, true, new(Route).decodeJSON) }
+
+// Validate reports whether m is fit to be sent: what CheckStrictRoute would say of its bytes.
+func (m *Route) Validate() error { return CheckStrictRoute(m.AppendProto(nil)) }
+
+// CheckStrictStepRequest accepts b only if it is a StepRequest in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictStepRequest(b []byte) error { return checkStrict(78, b) }
+
+// CheckStrictStepRequestJSON is CheckStrictStepRequest for the JSON form.
+func CheckStrictStepRequestJSON(b []byte) error {
+	return unmarshalJSON(b, true, new(StepRequest).decodeJSON)
+}
+
+// Validate reports whether m is fit to be sent: what CheckStrictStepRequest would say of its bytes.
+func (m *StepRequest) Validate() error { return CheckStrictStepRequest(m.AppendProto(nil)) }
+
+// CheckStrictTask accepts b only if it is a Task in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictTask(b []byte) error { return checkStrict(79, b) }
+
+// CheckStrictTaskJSON is CheckStrictTask for the JSON form.
+func CheckStrictTaskJSON(b []byte) error { return unmarshalJSON(b, true, new(Task).decodeJSON) }
+
+// Validate reports whether m is fit to be sent: what CheckStrictTask would say of its bytes.
+func (m *Task) Validate() error { return CheckStrictTask(m.AppendProto(nil)) }
+
+// CheckStrictBudget accepts b only if it is a Budget in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictBudget(b []byte) error { return checkStrict(80, b) }
+
+// CheckStrictBudgetJSON is CheckStrictBudget for the JSON form.
+func CheckStrictBudgetJSON(b []byte) error { return unmarshalJSON(b, true, new(Budget).decodeJSON) }
+
+// Validate reports whether m is fit to be sent: what CheckStrictBudget would say of its bytes.
+func (m *Budget) Validate() error { return CheckStrictBudget(m.AppendProto(nil)) }
+
+// CheckStrictEvent accepts b only if it is a Event in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictEvent(b []byte) error { return checkStrict(81, b) }
+
+// CheckStrictEventJSON is CheckStrictEvent for the JSON form.
+func CheckStrictEventJSON(b []byte) error { return unmarshalJSON(b, true, new(Event).decodeJSON) }
+
+// Validate reports whether m is fit to be sent: what CheckStrictEvent would say of its bytes.
+func (m *Event) Validate() error { return CheckStrictEvent(m.AppendProto(nil)) }
+
+// CheckStrictSamples accepts b only if it is a Samples in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictSamples(b []byte) error { return checkStrict(82, b) }
+
+// CheckStrictSamplesJSON is CheckStrictSamples for the JSON form.
+func CheckStrictSamplesJSON(b []byte) error { return unmarshalJSON(b, true, new(Samples).decodeJSON) }
+
+// Validate reports whether m is fit to be sent: what CheckStrictSamples would say of its bytes.
+func (m *Samples) Validate() error { return CheckStrictSamples(m.AppendProto(nil)) }
+
+// CheckStrictSample accepts b only if it is a Sample in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictSample(b []byte) error { return checkStrict(83, b) }
+
+// CheckStrictSampleJSON is CheckStrictSample for the JSON form.
+func CheckStrictSampleJSON(b []byte) error { return unmarshalJSON(b, true, new(Sample).decodeJSON) }
+
+// Validate reports whether m is fit to be sent: what CheckStrictSample would say of its bytes.
+func (m *Sample) Validate() error { return CheckStrictSample(m.AppendProto(nil)) }
+
+// CheckStrictCheckOutcome accepts b only if it is a CheckOutcome in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictCheckOutcome(b []byte) error { return checkStrict(84, b) }
+
+// CheckStrictCheckOutcomeJSON is CheckStrictCheckOutcome for the JSON form.
+func CheckStrictCheckOutcomeJSON(b []byte) error {
+	return unmarshalJSON(b, true, new(CheckOutcome).decodeJSON)
+}
+
+// Validate reports whether m is fit to be sent: what CheckStrictCheckOutcome would say of its bytes.
+func (m *CheckOutcome) Validate() error { return CheckStrictCheckOutcome(m.AppendProto(nil)) }
+
+// CheckStrictStop accepts b only if it is a Stop in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictStop(b []byte) error { return checkStrict(85, b) }
+
+// CheckStrictStopJSON is CheckStrictStop for the JSON form.
+func CheckStrictStopJSON(b []byte) error { return unmarshalJSON(b, true, new(Stop).decodeJSON) }
+
+// Validate reports whether m is fit to be sent: what CheckStrictStop would say of its bytes.
+func (m *Stop) Validate() error { return CheckStrictStop(m.AppendProto(nil)) }
+
+// CheckStrictStepAnswer accepts b only if it is a StepAnswer in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictStepAnswer(b []byte) error { return checkStrict(86, b) }
+
+// CheckStrictStepAnswerJSON is CheckStrictStepAnswer for the JSON form.
+func CheckStrictStepAnswerJSON(b []byte) error {
+	return unmarshalJSON(b, true, new(StepAnswer).decodeJSON)
+}
+
+// Validate reports whether m is fit to be sent: what CheckStrictStepAnswer would say of its bytes.
+func (m *StepAnswer) Validate() error { return CheckStrictStepAnswer(m.AppendProto(nil)) }
+
+// CheckStrictAction accepts b only if it is a Action in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictAction(b []byte) error { return checkStrict(87, b) }
+
+// CheckStrictActionJSON is CheckStrictAction for the JSON form.
+func CheckStrictActionJSON(b []byte) error { return unmarshalJSON(b, true, new(Action).decodeJSON) }
+
+// Validate reports whether m is fit to be sent: what CheckStrictAction would say of its bytes.
+func (m *Action) Validate() error { return CheckStrictAction(m.AppendProto(nil)) }
+
+// CheckStrictComplete accepts b only if it is a Complete in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictComplete(b []byte) error { return checkStrict(88, b) }
+
+// CheckStrictCompleteJSON is CheckStrictComplete for the JSON form.
+func CheckStrictCompleteJSON(b []byte) error { return unmarshalJSON(b, true, new(Complete).decodeJSON) }
+
+// Validate reports whether m is fit to be sent: what CheckStrictComplete would say of its bytes.
+func (m *Complete) Validate() error { return CheckStrictComplete(m.AppendProto(nil)) }
+
+// CheckStrictCheck accepts b only if it is a Check in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictCheck(b []byte) error { return checkStrict(89, b) }
+
+// CheckStrictCheckJSON is CheckStrictCheck for the JSON form.
+func CheckStrictCheckJSON(b []byte) error { return unmarshalJSON(b, true, new(Check).decodeJSON) }
+
+// Validate reports whether m is fit to be sent: what CheckStrictCheck would say of its bytes.
+func (m *Check) Validate() error { return CheckStrictCheck(m.AppendProto(nil)) }
+
+// CheckStrictTrace accepts b only if it is a Trace in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictTrace(b []byte) error { return checkStrict(90, b) }
+
+// CheckStrictTraceJSON is CheckStrictTrace for the JSON form.
+func CheckStrictTraceJSON(b []byte) error { return unmarshalJSON(b, true, new(Trace).decodeJSON) }
+
+// Validate reports whether m is fit to be sent: what CheckStrictTrace would say of its bytes.
+func (m *Trace) Validate() error { return CheckStrictTrace(m.AppendProto(nil)) }
+
+// CheckStrictBest accepts b only if it is a Best in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictBest(b []byte) error { return checkStrict(91, b) }
+
+// CheckStrictBestJSON is CheckStrictBest for the JSON form.
+func CheckStrictBestJSON(b []byte) error { return unmarshalJSON(b, true, new(Best).decodeJSON) }
+
+// Validate reports whether m is fit to be sent: what CheckStrictBest would say of its bytes.
+func (m *Best) Validate() error { return CheckStrictBest(m.AppendProto(nil)) }
+
+// CheckStrictFinish accepts b only if it is a Finish in protobuf of which every byte is understood and nothing required is
+// missing. The error is a *DecodeError that names the path to the field at fault.
+func CheckStrictFinish(b []byte) error { return checkStrict(92, b) }
+
+// CheckStrictFinishJSON is CheckStrictFinish for the JSON form.
+func CheckStrictFinishJSON(b []byte) error { return unmarshalJSON(b, true, new(Finish).decodeJSON) }
+
+// Validate reports whether m is fit to be sent: what CheckStrictFinish would say of its bytes.
+func (m *Finish) Validate() error { return CheckStrictFinish(m.AppendProto(nil)) }
 
 // strictMessages holds the fields of every message, by number. Messages refer to each other by index.
-var strictMessages = [...][]strictField{
+var strictMessages = [...]strictMessage{
 	{ // 0: Error
-		{name: "kind", num: 1, shape: shapeEnum, ref: 1, required: true},
-		{name: "op", num: 2, shape: shapeString},
-		{name: "subject", num: 3, shape: shapeString},
-		{name: "message", num: 4, shape: shapeBytes},
+		fields: []strictField{
+			{name: "kind", num: 1, shape: shapeEnum, ref: 1, required: true},
+			{name: "op", num: 2, shape: shapeString},
+			{name: "subject", num: 3, shape: shapeString},
+			{name: "message", num: 4, shape: shapeBytes},
+		},
 	},
 	{ // 1: View
-		{name: "name", num: 1, shape: shapeString},
-		{name: "text", num: 2, shape: shapeBytes},
-		{name: "base", num: 3, shape: shapeUint32},
-		{name: "size", num: 4, shape: shapeUint32},
-		{name: "hidden", num: 5, shape: shapeBool},
-		{name: "encoded", num: 6, shape: shapeBool},
-		{name: "parent", num: 7, shape: shapeSint32},
-		{name: "origin_start", num: 8, shape: shapeUint32},
-		{name: "origin_end", num: 9, shape: shapeUint32},
+		fields: []strictField{
+			{name: "name", num: 1, shape: shapeString, required: true},
+			{name: "text", num: 2, shape: shapeBytes},
+			{name: "base", num: 3, shape: shapeUint32},
+			{name: "size", num: 4, shape: shapeUint32},
+			{name: "hidden", num: 5, shape: shapeBool},
+			{name: "encoded", num: 6, shape: shapeBool},
+			{name: "parent", num: 7, shape: shapeSint32},
+			{name: "origin_start", num: 8, shape: shapeUint32},
+			{name: "origin_end", num: 9, shape: shapeUint32},
+		},
 	},
 	{ // 2: Hit
-		{name: "signature", num: 1, shape: shapeString, required: true},
-		{name: "threat", num: 2, shape: shapeEnum, ref: 5, required: true},
-		{name: "severity", num: 3, shape: shapeEnum, ref: 6},
-		{name: "confidence", num: 4, shape: shapeFloat},
-		{name: "view", num: 5, shape: shapeUint32},
-		{name: "start", num: 6, shape: shapeUint32},
-		{name: "end", num: 7, shape: shapeUint32},
-		{name: "tags", num: 8, shape: shapeString, repeated: true},
+		fields: []strictField{
+			{name: "signature", num: 1, shape: shapeString, required: true},
+			{name: "threat", num: 2, shape: shapeEnum, ref: 5, required: true},
+			{name: "severity", num: 3, shape: shapeEnum, ref: 6},
+			{name: "confidence", num: 4, shape: shapeFloat},
+			{name: "view", num: 5, shape: shapeUint32},
+			{name: "start", num: 6, shape: shapeUint32},
+			{name: "end", num: 7, shape: shapeUint32},
+			{name: "tags", num: 8, shape: shapeString, repeated: true},
+		},
 	},
 	{ // 3: DetectRequest
-		{name: "kind", num: 1, shape: shapeEnum, ref: 4, required: true},
-		{name: "source", num: 2, shape: shapeBytes},
-		{name: "topic", num: 3, shape: shapeString},
-		{name: "size", num: 4, shape: shapeUint64},
-		{name: "views", num: 5, shape: shapeMessage, ref: 1, repeated: true},
-		{name: "hits", num: 6, shape: shapeMessage, ref: 2, repeated: true},
-		{name: "truncated", num: 7, shape: shapeBool},
+		fields: []strictField{
+			{name: "kind", num: 1, shape: shapeEnum, ref: 4, required: true},
+			{name: "source", num: 2, shape: shapeBytes},
+			{name: "topic", num: 3, shape: shapeString},
+			{name: "size", num: 4, shape: shapeUint64},
+			{name: "views", num: 5, shape: shapeMessage, ref: 1, repeated: true},
+			{name: "hits", num: 6, shape: shapeMessage, ref: 2, repeated: true},
+			{name: "truncated", num: 7, shape: shapeBool},
+		},
 	},
 	{ // 4: JudgeRequest
-		{name: "payload", num: 1, shape: shapeMessage, ref: 3, required: true},
-		{name: "state", num: 2, shape: shapeBytes},
-		{name: "answer", num: 3, shape: shapeBytes},
+		fields: []strictField{
+			{name: "payload", num: 1, shape: shapeMessage, ref: 3, required: true},
+			{name: "state", num: 2, shape: shapeBytes},
+			{name: "answer", num: 3, shape: shapeBytes},
+		},
 	},
 	{ // 5: Finding
-		{name: "threat", num: 1, shape: shapeEnum, ref: 5, required: true},
-		{name: "severity", num: 2, shape: shapeEnum, ref: 6, required: true},
-		{name: "confidence", num: 3, shape: shapeFloat, required: true},
-		{name: "view", num: 4, shape: shapeUint32},
-		{name: "start", num: 5, shape: shapeUint32},
-		{name: "end", num: 6, shape: shapeUint32},
-		{name: "signature", num: 7, shape: shapeString},
-		{name: "reason", num: 8, shape: shapeString},
+		fields: []strictField{
+			{name: "threat", num: 1, shape: shapeEnum, ref: 5, required: true},
+			{name: "severity", num: 2, shape: shapeEnum, ref: 6, required: true},
+			{name: "confidence", num: 3, shape: shapeFloat, required: true},
+			{name: "view", num: 4, shape: shapeUint32},
+			{name: "start", num: 5, shape: shapeUint32},
+			{name: "end", num: 6, shape: shapeUint32},
+			{name: "signature", num: 7, shape: shapeString},
+			{name: "reason", num: 8, shape: shapeString},
+		},
 	},
 	{ // 6: Question
-		{name: "prompt", num: 1, shape: shapeBytes, required: true},
-		{name: "max_answer_bytes", num: 2, shape: shapeUint32, required: true},
+		fields: []strictField{
+			{name: "prompt", num: 1, shape: shapeBytes, required: true},
+			{name: "max_answer_bytes", num: 2, shape: shapeUint32, required: true},
+		},
 	},
 	{ // 7: Verdict
-		{name: "findings", num: 1, shape: shapeMessage, ref: 5, repeated: true},
-		{name: "question", num: 2, shape: shapeMessage, ref: 6},
-		{name: "state", num: 3, shape: shapeBytes},
+		fields: []strictField{
+			{name: "findings", num: 1, shape: shapeMessage, ref: 5, repeated: true},
+			{name: "question", num: 2, shape: shapeMessage, ref: 6},
+			{name: "state", num: 3, shape: shapeBytes},
+		},
 	},
 	{ // 8: Request
-		{name: "clock_unix_nanos", num: 1, shape: shapeInt64},
-		{name: "seed", num: 2, shape: shapeUint64},
-		{name: "describe", num: 3, shape: shapeMessage, ref: 10, oneof: 1},
-		{name: "configure", num: 4, shape: shapeMessage, ref: 11, oneof: 1},
-		{name: "detect", num: 5, shape: shapeMessage, ref: 3, oneof: 1},
-		{name: "judge", num: 6, shape: shapeMessage, ref: 4, oneof: 1},
+		needs: 1, name: "body",
+		fields: []strictField{
+			{name: "clock_unix_nanos", num: 1, shape: shapeInt64},
+			{name: "seed", num: 2, shape: shapeUint64},
+			{name: "describe", num: 3, shape: shapeMessage, ref: 10, oneof: 1},
+			{name: "configure", num: 4, shape: shapeMessage, ref: 11, oneof: 1},
+			{name: "detect", num: 5, shape: shapeMessage, ref: 3, oneof: 1},
+			{name: "judge", num: 6, shape: shapeMessage, ref: 4, oneof: 1},
+			{name: "request", num: 7, shape: shapeMessage, ref: 35, oneof: 1},
+			{name: "response", num: 8, shape: shapeMessage, ref: 40, oneof: 1},
+			{name: "stream", num: 9, shape: shapeMessage, ref: 49, oneof: 1},
+			{name: "models", num: 10, shape: shapeMessage, ref: 55, oneof: 1},
+			{name: "health", num: 11, shape: shapeMessage, ref: 59, oneof: 1},
+			{name: "auth", num: 12, shape: shapeMessage, ref: 62, oneof: 1},
+			{name: "step", num: 13, shape: shapeMessage, ref: 78, oneof: 1},
+			{name: "revision", num: 14, shape: shapeUint32},
+		},
 	},
 	{ // 9: Response
-		{name: "error", num: 1, shape: shapeMessage, ref: 0},
-		{name: "manifest", num: 2, shape: shapeMessage, ref: 14, oneof: 1},
-		{name: "configured", num: 3, shape: shapeMessage, ref: 12, oneof: 1},
-		{name: "verdict", num: 4, shape: shapeMessage, ref: 7, oneof: 1},
+		needs: 1, name: "body",
+		fields: []strictField{
+			{name: "error", num: 1, shape: shapeMessage, ref: 0, oneof: 1},
+			{name: "manifest", num: 2, shape: shapeMessage, ref: 14, oneof: 1},
+			{name: "configured", num: 3, shape: shapeMessage, ref: 12, oneof: 1},
+			{name: "verdict", num: 4, shape: shapeMessage, ref: 7, oneof: 1},
+			{name: "http_request", num: 5, shape: shapeMessage, ref: 36, oneof: 1},
+			{name: "result", num: 6, shape: shapeMessage, ref: 41, oneof: 1},
+			{name: "stream", num: 7, shape: shapeMessage, ref: 50, oneof: 1},
+			{name: "models", num: 8, shape: shapeMessage, ref: 56, oneof: 1},
+			{name: "health", num: 9, shape: shapeMessage, ref: 60, oneof: 1},
+			{name: "auth", num: 10, shape: shapeMessage, ref: 66, oneof: 1},
+			{name: "step", num: 11, shape: shapeMessage, ref: 86, oneof: 1},
+		},
 	},
 	{ // 10: DescribeRequest
 	},
 	{ // 11: ConfigureRequest
-		{name: "config", num: 1, shape: shapeBytes},
-		{name: "assets", num: 2, shape: shapeMessage, ref: 13, repeated: true},
+		fields: []strictField{
+			{name: "config", num: 1, shape: shapeBytes},
+			{name: "assets", num: 2, shape: shapeMessage, ref: 13, repeated: true},
+		},
 	},
 	{ // 12: ConfigureResponse
-		{name: "warnings", num: 1, shape: shapeString, repeated: true},
+		fields: []strictField{
+			{name: "warnings", num: 1, shape: shapeString, repeated: true},
+		},
 	},
 	{ // 13: Asset
-		{name: "name", num: 1, shape: shapeString, required: true},
-		{name: "data", num: 2, shape: shapeBytes},
+		fields: []strictField{
+			{name: "name", num: 1, shape: shapeString, required: true},
+			{name: "data", num: 2, shape: shapeBytes},
+		},
 	},
 	{ // 14: Manifest
-		{name: "name", num: 1, shape: shapeString, required: true},
-		{name: "version", num: 2, shape: shapeString, required: true},
-		{name: "kind", num: 3, shape: shapeEnum, ref: 2, required: true},
-		{name: "abi", num: 4, shape: shapeUint32, required: true},
-		{name: "encoding", num: 5, shape: shapeEnum, ref: 3, required: true},
-		{name: "ops", num: 6, shape: shapeEnum, ref: 0, repeated: true, required: true},
-		{name: "summary", num: 7, shape: shapeString},
-		{name: "license", num: 8, shape: shapeString},
-		{name: "homepage", num: 9, shape: shapeString},
-		{name: "limits", num: 10, shape: shapeMessage, ref: 15},
-		{name: "wake", num: 11, shape: shapeMessage, ref: 16},
-		{name: "threats", num: 12, shape: shapeEnum, ref: 5, repeated: true},
-		{name: "excerpts", num: 13, shape: shapeBool},
-		{name: "digests", num: 20, shape: shapeMessage, ref: 17, repeated: true},
-		{name: "signature", num: 21, shape: shapeBytes},
-		{name: "grants", num: 22, shape: shapeMessage, ref: 18, repeated: true},
+		fields: []strictField{
+			{name: "name", num: 1, shape: shapeString, required: true},
+			{name: "version", num: 2, shape: shapeString, required: true},
+			{name: "kind", num: 3, shape: shapeEnum, ref: 2, required: true},
+			{name: "abi", num: 4, shape: shapeUint32, required: true},
+			{name: "encoding", num: 5, shape: shapeEnum, ref: 3, required: true},
+			{name: "ops", num: 6, shape: shapeEnum, ref: 0, repeated: true, required: true},
+			{name: "summary", num: 7, shape: shapeString},
+			{name: "license", num: 8, shape: shapeString},
+			{name: "homepage", num: 9, shape: shapeString},
+			{name: "limits", num: 10, shape: shapeMessage, ref: 15},
+			{name: "wake", num: 11, shape: shapeMessage, ref: 16},
+			{name: "threats", num: 12, shape: shapeEnum, ref: 5, repeated: true},
+			{name: "excerpts", num: 13, shape: shapeBool},
+			{name: "credentials", num: 14, shape: shapeMessage, ref: 74, repeated: true},
+			{name: "endpoints", num: 15, shape: shapeMessage, ref: 76, repeated: true},
+			{name: "derived", num: 16, shape: shapeMessage, ref: 75, repeated: true},
+			{name: "actions", num: 17, shape: shapeEnum, ref: 23, repeated: true},
+			{name: "revision", num: 18, shape: shapeUint32},
+			{name: "digests", num: 20, shape: shapeMessage, ref: 17, repeated: true},
+			{name: "signature", num: 21, shape: shapeBytes},
+			{name: "grants", num: 22, shape: shapeMessage, ref: 18, repeated: true},
+		},
 	},
 	{ // 15: Limits
-		{name: "memory_pages", num: 1, shape: shapeUint32},
-		{name: "fuel", num: 2, shape: shapeUint64},
-		{name: "wall_millis", num: 3, shape: shapeUint32},
-		{name: "input_bytes", num: 4, shape: shapeUint32},
-		{name: "output_bytes", num: 5, shape: shapeUint32},
-		{name: "log_bytes", num: 6, shape: shapeUint32},
+		fields: []strictField{
+			{name: "memory_pages", num: 1, shape: shapeUint32},
+			{name: "fuel", num: 2, shape: shapeUint64},
+			{name: "wall_millis", num: 3, shape: shapeUint32},
+			{name: "input_bytes", num: 4, shape: shapeUint32},
+			{name: "output_bytes", num: 5, shape: shapeUint32},
+			{name: "log_bytes", num: 6, shape: shapeUint32},
+		},
 	},
 	{ // 16: Wake
-		{name: "always", num: 1, shape: shapeBool},
-		{name: "kinds", num: 2, shape: shapeEnum, ref: 4, repeated: true},
-		{name: "threats", num: 3, shape: shapeEnum, ref: 5, repeated: true},
-		{name: "views", num: 4, shape: shapeString, repeated: true},
-		{name: "topics", num: 5, shape: shapeString, repeated: true},
-		{name: "size_over", num: 6, shape: shapeUint64},
+		fields: []strictField{
+			{name: "always", num: 1, shape: shapeBool},
+			{name: "kinds", num: 2, shape: shapeEnum, ref: 4, repeated: true},
+			{name: "threats", num: 3, shape: shapeEnum, ref: 5, repeated: true},
+			{name: "views", num: 4, shape: shapeString, repeated: true},
+			{name: "topics", num: 5, shape: shapeString, repeated: true},
+			{name: "size_over", num: 6, shape: shapeUint64},
+		},
 	},
 	{ // 17: Digest
-		{name: "subject", num: 1, shape: shapeString, required: true},
-		{name: "sha256", num: 2, shape: shapeBytes, required: true},
+		fields: []strictField{
+			{name: "subject", num: 1, shape: shapeString, required: true},
+			{name: "sha256", num: 2, shape: shapeBytes, required: true},
+		},
 	},
 	{ // 18: Grant
-		{name: "type", num: 1, shape: shapeString, required: true},
-		{name: "value", num: 2, shape: shapeString, required: true},
+		fields: []strictField{
+			{name: "type", num: 1, shape: shapeString, required: true},
+			{name: "value", num: 2, shape: shapeString, required: true},
+		},
+	},
+	{ // 19: Completion
+		fields: []strictField{
+			{name: "model", num: 1, shape: shapeString, required: true},
+			{name: "messages", num: 2, shape: shapeMessage, ref: 20, repeated: true, required: true},
+			{name: "tools", num: 3, shape: shapeMessage, ref: 29, repeated: true},
+			{name: "tool_choice", num: 4, shape: shapeMessage, ref: 30},
+			{name: "format", num: 5, shape: shapeMessage, ref: 31},
+			{name: "reasoning", num: 6, shape: shapeMessage, ref: 32},
+			{name: "max_output_tokens", num: 7, shape: shapeUint32},
+			{name: "temperature", num: 8, shape: shapeDouble},
+			{name: "top_p", num: 9, shape: shapeDouble},
+			{name: "top_k", num: 10, shape: shapeUint32},
+			{name: "seed", num: 11, shape: shapeInt64},
+			{name: "presence_penalty", num: 12, shape: shapeDouble},
+			{name: "frequency_penalty", num: 13, shape: shapeDouble},
+			{name: "stop", num: 14, shape: shapeBytes, repeated: true},
+			{name: "choices", num: 15, shape: shapeUint32},
+			{name: "stream", num: 16, shape: shapeBool},
+			{name: "no_store", num: 17, shape: shapeBool},
+			{name: "cache_key", num: 18, shape: shapeString},
+			{name: "user", num: 19, shape: shapeString},
+			{name: "service_tier", num: 20, shape: shapeString},
+			{name: "extra", num: 21, shape: shapeMessage, ref: 33, repeated: true},
+		},
+	},
+	{ // 20: Message
+		fields: []strictField{
+			{name: "role", num: 1, shape: shapeEnum, ref: 7, required: true},
+			{name: "parts", num: 2, shape: shapeMessage, ref: 21, repeated: true},
+			{name: "name", num: 3, shape: shapeString},
+		},
+	},
+	{ // 21: Part
+		needs: 1, name: "content",
+		fields: []strictField{
+			{name: "text", num: 1, shape: shapeMessage, ref: 23, oneof: 1},
+			{name: "blob", num: 2, shape: shapeMessage, ref: 24, oneof: 1},
+			{name: "tool_call", num: 3, shape: shapeMessage, ref: 26, oneof: 1},
+			{name: "tool_result", num: 4, shape: shapeMessage, ref: 27, oneof: 1},
+			{name: "thought", num: 5, shape: shapeMessage, ref: 25, oneof: 1},
+			{name: "refusal", num: 6, shape: shapeMessage, ref: 23, oneof: 1},
+			{name: "vendor_state", num: 14, shape: shapeMessage, ref: 22},
+			{name: "cache_point", num: 15, shape: shapeBool},
+		},
+	},
+	{ // 22: VendorState
+		fields: []strictField{
+			{name: "vendor", num: 1, shape: shapeString, required: true},
+			{name: "data", num: 2, shape: shapeBytes, required: true},
+		},
+	},
+	{ // 23: Text
+		fields: []strictField{
+			{name: "text", num: 1, shape: shapeBytes},
+		},
+	},
+	{ // 24: Blob
+		fields: []strictField{
+			{name: "media_type", num: 1, shape: shapeString, required: true},
+			{name: "data", num: 2, shape: shapeBytes},
+			{name: "url", num: 3, shape: shapeBytes},
+			{name: "name", num: 4, shape: shapeBytes},
+			{name: "detail", num: 5, shape: shapeString},
+		},
+	},
+	{ // 25: Thought
+		fields: []strictField{
+			{name: "text", num: 1, shape: shapeBytes},
+			{name: "summary", num: 2, shape: shapeBool},
+		},
+	},
+	{ // 26: ToolCall
+		fields: []strictField{
+			{name: "id", num: 1, shape: shapeString, required: true},
+			{name: "name", num: 2, shape: shapeString, required: true},
+			{name: "arguments", num: 3, shape: shapeBytes},
+		},
+	},
+	{ // 27: ToolResult
+		fields: []strictField{
+			{name: "id", num: 1, shape: shapeString, required: true},
+			{name: "name", num: 2, shape: shapeString},
+			{name: "parts", num: 3, shape: shapeMessage, ref: 28, repeated: true},
+			{name: "failed", num: 4, shape: shapeBool},
+		},
+	},
+	{ // 28: ResultPart
+		needs: 1, name: "content",
+		fields: []strictField{
+			{name: "text", num: 1, shape: shapeMessage, ref: 23, oneof: 1},
+			{name: "blob", num: 2, shape: shapeMessage, ref: 24, oneof: 1},
+		},
+	},
+	{ // 29: Tool
+		fields: []strictField{
+			{name: "name", num: 1, shape: shapeString, required: true},
+			{name: "description", num: 2, shape: shapeBytes},
+			{name: "parameters", num: 3, shape: shapeBytes},
+			{name: "strict", num: 4, shape: shapeBool},
+		},
+	},
+	{ // 30: ToolChoice
+		fields: []strictField{
+			{name: "mode", num: 1, shape: shapeEnum, ref: 12},
+			{name: "names", num: 2, shape: shapeString, repeated: true},
+			{name: "parallel", num: 3, shape: shapeBool},
+		},
+	},
+	{ // 31: OutputFormat
+		fields: []strictField{
+			{name: "kind", num: 1, shape: shapeEnum, ref: 13, required: true},
+			{name: "name", num: 2, shape: shapeString},
+			{name: "description", num: 3, shape: shapeBytes},
+			{name: "schema", num: 4, shape: shapeBytes},
+			{name: "strict", num: 5, shape: shapeBool},
+		},
+	},
+	{ // 32: Reasoning
+		fields: []strictField{
+			{name: "effort", num: 1, shape: shapeEnum, ref: 11},
+			{name: "max_tokens", num: 2, shape: shapeUint32},
+			{name: "visible", num: 3, shape: shapeBool},
+		},
+	},
+	{ // 33: Extra
+		fields: []strictField{
+			{name: "name", num: 1, shape: shapeString, required: true},
+			{name: "json", num: 2, shape: shapeBytes, required: true},
+		},
+	},
+	{ // 34: Embedding
+		fields: []strictField{
+			{name: "model", num: 1, shape: shapeString, required: true},
+			{name: "inputs", num: 2, shape: shapeBytes, repeated: true, required: true},
+			{name: "dimensions", num: 3, shape: shapeUint32},
+			{name: "user", num: 4, shape: shapeString},
+		},
+	},
+	{ // 35: ProviderRequest
+		needs: 1, name: "body",
+		fields: []strictField{
+			{name: "completion", num: 1, shape: shapeMessage, ref: 19, oneof: 1},
+			{name: "embedding", num: 2, shape: shapeMessage, ref: 34, oneof: 1},
+			{name: "values", num: 3, shape: shapeMessage, ref: 73, repeated: true},
+		},
+	},
+	{ // 36: HTTPRequest
+		fields: []strictField{
+			{name: "method", num: 1, shape: shapeEnum, ref: 14, required: true},
+			{name: "endpoint", num: 2, shape: shapeString, required: true},
+			{name: "path", num: 3, shape: shapeString, required: true},
+			{name: "query", num: 4, shape: shapeMessage, ref: 37, repeated: true},
+			{name: "headers", num: 5, shape: shapeMessage, ref: 37, repeated: true},
+			{name: "body", num: 6, shape: shapeBytes},
+			{name: "credential", num: 7, shape: shapeMessage, ref: 38},
+			{name: "body_credentials", num: 8, shape: shapeMessage, ref: 38, repeated: true},
+			{name: "stream", num: 9, shape: shapeBool},
+			{name: "state", num: 10, shape: shapeBytes},
+			{name: "unexpressed", num: 11, shape: shapeMessage, ref: 39, repeated: true},
+		},
+	},
+	{ // 37: Pair
+		fields: []strictField{
+			{name: "name", num: 1, shape: shapeString, required: true},
+			{name: "value", num: 2, shape: shapeBytes},
+		},
+	},
+	{ // 38: Credential
+		fields: []strictField{
+			{name: "handle", num: 1, shape: shapeString, required: true},
+			{name: "placement", num: 2, shape: shapeEnum, ref: 15, required: true},
+			{name: "name", num: 3, shape: shapeString},
+			{name: "prefix", num: 4, shape: shapeString},
+		},
+	},
+	{ // 39: Unexpressed
+		fields: []strictField{
+			{name: "field", num: 1, shape: shapeString, required: true},
+			{name: "restrictive", num: 2, shape: shapeBool},
+			{name: "reason", num: 3, shape: shapeBytes},
+		},
+	},
+	{ // 40: HTTPResponse
+		fields: []strictField{
+			{name: "status", num: 1, shape: shapeUint32, required: true},
+			{name: "headers", num: 2, shape: shapeMessage, ref: 37, repeated: true},
+			{name: "body", num: 3, shape: shapeBytes},
+			{name: "state", num: 4, shape: shapeBytes},
+		},
+	},
+	{ // 41: Result
+		needs: 1, name: "outcome",
+		fields: []strictField{
+			{name: "completion", num: 1, shape: shapeMessage, ref: 42, oneof: 1},
+			{name: "embedding", num: 2, shape: shapeMessage, ref: 45, oneof: 1},
+			{name: "error", num: 3, shape: shapeMessage, ref: 47, oneof: 1},
+			{name: "rates", num: 4, shape: shapeMessage, ref: 48, repeated: true},
+		},
+	},
+	{ // 42: CompletionResult
+		fields: []strictField{
+			{name: "id", num: 1, shape: shapeString},
+			{name: "model", num: 2, shape: shapeString},
+			{name: "choices", num: 3, shape: shapeMessage, ref: 43, repeated: true, required: true},
+			{name: "usage", num: 4, shape: shapeMessage, ref: 44},
+		},
+	},
+	{ // 43: Choice
+		fields: []strictField{
+			{name: "parts", num: 1, shape: shapeMessage, ref: 21, repeated: true},
+			{name: "finish", num: 2, shape: shapeEnum, ref: 8, required: true},
+			{name: "native_finish", num: 3, shape: shapeString},
+		},
+	},
+	{ // 44: Usage
+		fields: []strictField{
+			{name: "input_tokens", num: 1, shape: shapeUint64},
+			{name: "cached_tokens", num: 2, shape: shapeUint64},
+			{name: "cache_write_tokens", num: 3, shape: shapeUint64},
+			{name: "output_tokens", num: 4, shape: shapeUint64},
+			{name: "reasoning_tokens", num: 5, shape: shapeUint64},
+			{name: "cost_nano_usd", num: 6, shape: shapeUint64},
+		},
+	},
+	{ // 45: EmbeddingResult
+		fields: []strictField{
+			{name: "model", num: 1, shape: shapeString},
+			{name: "vectors", num: 2, shape: shapeMessage, ref: 46, repeated: true, required: true},
+			{name: "usage", num: 3, shape: shapeMessage, ref: 44},
+		},
+	},
+	{ // 46: Vector
+		fields: []strictField{
+			{name: "values", num: 1, shape: shapeFloat, repeated: true, required: true},
+		},
+	},
+	{ // 47: ProviderError
+		fields: []strictField{
+			{name: "class", num: 1, shape: shapeEnum, ref: 9, required: true},
+			{name: "status", num: 2, shape: shapeUint32},
+			{name: "code", num: 3, shape: shapeString},
+			{name: "message", num: 4, shape: shapeBytes},
+			{name: "scope", num: 5, shape: shapeEnum, ref: 10},
+			{name: "retry_after_millis", num: 6, shape: shapeUint64},
+		},
+	},
+	{ // 48: RateWindow
+		fields: []strictField{
+			{name: "name", num: 1, shape: shapeString, required: true},
+			{name: "limit", num: 2, shape: shapeUint64},
+			{name: "remaining", num: 3, shape: shapeUint64},
+			{name: "reset_millis", num: 4, shape: shapeUint64},
+		},
+	},
+	{ // 49: StreamRequest
+		fields: []strictField{
+			{name: "head", num: 1, shape: shapeMessage, ref: 40},
+			{name: "data", num: 2, shape: shapeBytes},
+			{name: "end", num: 3, shape: shapeEnum, ref: 17},
+		},
+	},
+	{ // 50: StreamAnswer
+		fields: []strictField{
+			{name: "chunks", num: 1, shape: shapeMessage, ref: 51, repeated: true},
+			{name: "done", num: 2, shape: shapeBool},
+		},
+	},
+	{ // 51: Chunk
+		needs: 1, name: "event",
+		fields: []strictField{
+			{name: "choice", num: 1, shape: shapeUint32},
+			{name: "part", num: 2, shape: shapeUint32},
+			{name: "start", num: 3, shape: shapeMessage, ref: 52, oneof: 1},
+			{name: "text", num: 4, shape: shapeMessage, ref: 23, oneof: 1},
+			{name: "refusal", num: 5, shape: shapeMessage, ref: 23, oneof: 1},
+			{name: "thought", num: 6, shape: shapeMessage, ref: 25, oneof: 1},
+			{name: "tool_call", num: 7, shape: shapeMessage, ref: 53, oneof: 1},
+			{name: "blob", num: 8, shape: shapeMessage, ref: 24, oneof: 1},
+			{name: "vendor_state", num: 9, shape: shapeMessage, ref: 22, oneof: 1},
+			{name: "end", num: 10, shape: shapeMessage, ref: 54, oneof: 1},
+			{name: "usage", num: 11, shape: shapeMessage, ref: 44, oneof: 1},
+			{name: "error", num: 12, shape: shapeMessage, ref: 47, oneof: 1},
+			{name: "rate", num: 13, shape: shapeMessage, ref: 48, oneof: 1},
+		},
+	},
+	{ // 52: StreamStart
+		fields: []strictField{
+			{name: "id", num: 1, shape: shapeString},
+			{name: "model", num: 2, shape: shapeString},
+		},
+	},
+	{ // 53: ToolCallDelta
+		fields: []strictField{
+			{name: "id", num: 1, shape: shapeString},
+			{name: "name", num: 2, shape: shapeString},
+			{name: "arguments", num: 3, shape: shapeBytes},
+		},
+	},
+	{ // 54: ChoiceEnd
+		fields: []strictField{
+			{name: "finish", num: 1, shape: shapeEnum, ref: 8, required: true},
+			{name: "native_finish", num: 2, shape: shapeString},
+		},
+	},
+	{ // 55: ModelsRequest
+		fields: []strictField{
+			{name: "response", num: 1, shape: shapeMessage, ref: 40},
+			{name: "values", num: 2, shape: shapeMessage, ref: 73, repeated: true},
+		},
+	},
+	{ // 56: ModelsAnswer
+		needs: 1, name: "next",
+		fields: []strictField{
+			{name: "request", num: 1, shape: shapeMessage, ref: 36, oneof: 1},
+			{name: "models", num: 2, shape: shapeMessage, ref: 57, oneof: 1},
+			{name: "error", num: 3, shape: shapeMessage, ref: 47, oneof: 1},
+		},
+	},
+	{ // 57: ModelList
+		fields: []strictField{
+			{name: "models", num: 1, shape: shapeMessage, ref: 58, repeated: true},
+			{name: "more", num: 2, shape: shapeMessage, ref: 36},
+		},
+	},
+	{ // 58: Model
+		fields: []strictField{
+			{name: "id", num: 1, shape: shapeString, required: true},
+			{name: "display_name", num: 2, shape: shapeBytes},
+			{name: "aliases", num: 3, shape: shapeString, repeated: true},
+			{name: "context_tokens", num: 4, shape: shapeUint32},
+			{name: "max_output_tokens", num: 5, shape: shapeUint32},
+			{name: "capabilities", num: 6, shape: shapeEnum, ref: 16, repeated: true},
+			{name: "efforts", num: 7, shape: shapeEnum, ref: 11, repeated: true},
+			{name: "disabled", num: 8, shape: shapeBool},
+			{name: "input_nano_usd", num: 9, shape: shapeUint64},
+			{name: "output_nano_usd", num: 10, shape: shapeUint64},
+		},
+	},
+	{ // 59: HealthRequest
+		fields: []strictField{
+			{name: "response", num: 1, shape: shapeMessage, ref: 40},
+			{name: "values", num: 2, shape: shapeMessage, ref: 73, repeated: true},
+		},
+	},
+	{ // 60: HealthAnswer
+		needs: 1, name: "next",
+		fields: []strictField{
+			{name: "request", num: 1, shape: shapeMessage, ref: 36, oneof: 1},
+			{name: "health", num: 2, shape: shapeMessage, ref: 61, oneof: 1},
+			{name: "error", num: 3, shape: shapeMessage, ref: 47, oneof: 1},
+		},
+	},
+	{ // 61: Health
+		fields: []strictField{
+			{name: "detail", num: 1, shape: shapeBytes},
+		},
+	},
+	{ // 62: AuthRequest
+		needs: 1, name: "event",
+		fields: []strictField{
+			{name: "state", num: 1, shape: shapeBytes},
+			{name: "start", num: 2, shape: shapeMessage, ref: 63, oneof: 1},
+			{name: "response", num: 3, shape: shapeMessage, ref: 64, oneof: 1},
+			{name: "woken", num: 4, shape: shapeMessage, ref: 65, oneof: 1},
+		},
+	},
+	{ // 63: AuthStart
+		fields: []strictField{
+			{name: "handle", num: 1, shape: shapeString, required: true},
+			{name: "purpose", num: 2, shape: shapeEnum, ref: 18, required: true},
+			{name: "held", num: 3, shape: shapeString, repeated: true},
+			{name: "values", num: 4, shape: shapeMessage, ref: 73, repeated: true},
+		},
+	},
+	{ // 64: AuthResponse
+		fields: []strictField{
+			{name: "status", num: 1, shape: shapeUint32},
+			{name: "captured", num: 2, shape: shapeString, repeated: true},
+			{name: "values", num: 3, shape: shapeMessage, ref: 73, repeated: true},
+		},
+	},
+	{ // 65: AuthWoken
+	},
+	{ // 66: AuthStep
+		needs: 1, name: "next",
+		fields: []strictField{
+			{name: "state", num: 1, shape: shapeBytes},
+			{name: "exchange", num: 2, shape: shapeMessage, ref: 67, oneof: 1},
+			{name: "prompt", num: 3, shape: shapeMessage, ref: 69, oneof: 1},
+			{name: "done", num: 4, shape: shapeMessage, ref: 71, oneof: 1},
+			{name: "failed", num: 5, shape: shapeMessage, ref: 72, oneof: 1},
+			{name: "wait", num: 6, shape: shapeMessage, ref: 70, oneof: 1},
+		},
+	},
+	{ // 67: AuthExchange
+		fields: []strictField{
+			{name: "request", num: 1, shape: shapeMessage, ref: 36, required: true},
+			{name: "captures", num: 2, shape: shapeMessage, ref: 68, repeated: true},
+			{name: "derive", num: 3, shape: shapeString, repeated: true},
+		},
+	},
+	{ // 68: Capture
+		fields: []strictField{
+			{name: "pointer", num: 1, shape: shapeString, required: true},
+			{name: "handle", num: 2, shape: shapeString, required: true},
+		},
+	},
+	{ // 69: AuthPrompt
+		fields: []strictField{
+			{name: "url", num: 1, shape: shapeBytes},
+			{name: "code", num: 2, shape: shapeBytes},
+			{name: "wait_millis", num: 3, shape: shapeUint32},
+		},
+	},
+	{ // 70: AuthWait
+		fields: []strictField{
+			{name: "millis", num: 1, shape: shapeUint32, required: true},
+		},
+	},
+	{ // 71: AuthDone
+		fields: []strictField{
+			{name: "expires_unix", num: 1, shape: shapeInt64},
+			{name: "refresh_unix", num: 2, shape: shapeInt64},
+			{name: "values", num: 3, shape: shapeMessage, ref: 73, repeated: true},
+		},
+	},
+	{ // 72: AuthFailed
+		fields: []strictField{
+			{name: "class", num: 1, shape: shapeEnum, ref: 9, required: true},
+			{name: "permanent", num: 2, shape: shapeBool},
+			{name: "message", num: 3, shape: shapeBytes},
+		},
+	},
+	{ // 73: DerivedValue
+		fields: []strictField{
+			{name: "name", num: 1, shape: shapeString, required: true},
+			{name: "value", num: 2, shape: shapeBytes},
+		},
+	},
+	{ // 74: CredentialSpec
+		fields: []strictField{
+			{name: "handle", num: 1, shape: shapeString, required: true},
+			{name: "description", num: 2, shape: shapeBytes},
+			{name: "env", num: 3, shape: shapeString, repeated: true},
+			{name: "optional", num: 4, shape: shapeBool},
+			{name: "obtained", num: 5, shape: shapeBool},
+			{name: "transient", num: 6, shape: shapeBool},
+			{name: "placements", num: 7, shape: shapeEnum, ref: 15, repeated: true, required: true},
+		},
+	},
+	{ // 75: Derived
+		fields: []strictField{
+			{name: "name", num: 1, shape: shapeString, required: true},
+			{name: "via", num: 2, shape: shapeEnum, ref: 19, required: true},
+			{name: "pointer", num: 3, shape: shapeString},
+			{name: "argument", num: 4, shape: shapeString},
+			{name: "type", num: 5, shape: shapeEnum, ref: 20, required: true},
+			{name: "hosts", num: 6, shape: shapeString, repeated: true},
+		},
+	},
+	{ // 76: Endpoint
+		fields: []strictField{
+			{name: "name", num: 1, shape: shapeString, required: true},
+			{name: "base", num: 2, shape: shapeString},
+			{name: "routes", num: 3, shape: shapeMessage, ref: 77, repeated: true, required: true},
+			{name: "credentials", num: 4, shape: shapeString, repeated: true},
+			{name: "configurable", num: 5, shape: shapeBool},
+			{name: "base_from", num: 6, shape: shapeString},
+		},
+	},
+	{ // 77: Route
+		fields: []strictField{
+			{name: "method", num: 1, shape: shapeEnum, ref: 14, required: true},
+			{name: "path", num: 2, shape: shapeString, required: true},
+		},
+	},
+	{ // 78: StepRequest
+		fields: []strictField{
+			{name: "state", num: 1, shape: shapeBytes},
+			{name: "task", num: 2, shape: shapeMessage, ref: 79, required: true},
+			{name: "events", num: 3, shape: shapeMessage, ref: 81, repeated: true},
+			{name: "budget", num: 4, shape: shapeMessage, ref: 80},
+			{name: "step", num: 5, shape: shapeUint32},
+		},
+	},
+	{ // 79: Task
+		fields: []strictField{
+			{name: "prompt", num: 1, shape: shapeBytes, required: true},
+			{name: "context", num: 2, shape: shapeMessage, ref: 20, repeated: true},
+			{name: "priority", num: 3, shape: shapeEnum, ref: 21},
+			{name: "options", num: 4, shape: shapeBytes, repeated: true},
+			{name: "profile", num: 5, shape: shapeBytes},
+			{name: "checks", num: 6, shape: shapeString, repeated: true},
+			{name: "tools", num: 7, shape: shapeMessage, ref: 29, repeated: true},
+		},
+	},
+	{ // 80: Budget
+		fields: []strictField{
+			{name: "calls", num: 1, shape: shapeUint64},
+			{name: "tokens", num: 2, shape: shapeUint64},
+			{name: "millis", num: 3, shape: shapeUint64},
+			{name: "nano_usd", num: 4, shape: shapeUint64},
+			{name: "width", num: 5, shape: shapeUint32},
+		},
+	},
+	{ // 81: Event
+		needs: 1, name: "outcome",
+		fields: []strictField{
+			{name: "action", num: 1, shape: shapeUint32},
+			{name: "samples", num: 2, shape: shapeMessage, ref: 82, oneof: 1},
+			{name: "check", num: 3, shape: shapeMessage, ref: 84, oneof: 1},
+			{name: "tool", num: 4, shape: shapeMessage, ref: 27, oneof: 1},
+			{name: "refused", num: 5, shape: shapeMessage, ref: 0, oneof: 1},
+			{name: "stop", num: 6, shape: shapeMessage, ref: 85, oneof: 1},
+		},
+	},
+	{ // 82: Samples
+		fields: []strictField{
+			{name: "samples", num: 1, shape: shapeMessage, ref: 83, repeated: true, required: true},
+			{name: "usage", num: 2, shape: shapeMessage, ref: 44},
+		},
+	},
+	{ // 83: Sample
+		fields: []strictField{
+			{name: "parts", num: 1, shape: shapeMessage, ref: 21, repeated: true},
+			{name: "finish", num: 2, shape: shapeEnum, ref: 8},
+			{name: "error", num: 3, shape: shapeMessage, ref: 0},
+		},
+	},
+	{ // 84: CheckOutcome
+		fields: []strictField{
+			{name: "passed", num: 1, shape: shapeBool},
+			{name: "score", num: 2, shape: shapeDouble},
+			{name: "detail", num: 3, shape: shapeBytes},
+		},
+	},
+	{ // 85: Stop
+		fields: []strictField{
+			{name: "reason", num: 1, shape: shapeEnum, ref: 25, required: true},
+		},
+	},
+	{ // 86: StepAnswer
+		fields: []strictField{
+			{name: "state", num: 1, shape: shapeBytes},
+			{name: "actions", num: 2, shape: shapeMessage, ref: 87, repeated: true},
+			{name: "wait", num: 3, shape: shapeEnum, ref: 24},
+		},
+	},
+	{ // 87: Action
+		needs: 1, name: "action",
+		fields: []strictField{
+			{name: "id", num: 1, shape: shapeUint32},
+			{name: "complete", num: 2, shape: shapeMessage, ref: 88, oneof: 1},
+			{name: "check", num: 3, shape: shapeMessage, ref: 89, oneof: 1},
+			{name: "tool", num: 4, shape: shapeMessage, ref: 26, oneof: 1},
+			{name: "trace", num: 5, shape: shapeMessage, ref: 90, oneof: 1},
+			{name: "best", num: 6, shape: shapeMessage, ref: 91, oneof: 1},
+			{name: "finish", num: 7, shape: shapeMessage, ref: 92, oneof: 1},
+		},
+	},
+	{ // 88: Complete
+		fields: []strictField{
+			{name: "messages", num: 1, shape: shapeMessage, ref: 20, repeated: true, required: true},
+			{name: "class", num: 2, shape: shapeEnum, ref: 22},
+			{name: "samples", num: 3, shape: shapeUint32},
+			{name: "max_output_tokens", num: 4, shape: shapeUint32},
+			{name: "temperature", num: 5, shape: shapeDouble},
+			{name: "top_p", num: 6, shape: shapeDouble},
+			{name: "stop", num: 7, shape: shapeBytes, repeated: true},
+			{name: "format", num: 8, shape: shapeMessage, ref: 31},
+			{name: "tools", num: 9, shape: shapeMessage, ref: 29, repeated: true},
+			{name: "tool_choice", num: 10, shape: shapeMessage, ref: 30},
+			{name: "reasoning", num: 11, shape: shapeMessage, ref: 32},
+		},
+	},
+	{ // 89: Check
+		fields: []strictField{
+			{name: "name", num: 1, shape: shapeString, required: true},
+			{name: "candidate", num: 2, shape: shapeBytes},
+		},
+	},
+	{ // 90: Trace
+		fields: []strictField{
+			{name: "kind", num: 1, shape: shapeEnum, ref: 26, required: true},
+			{name: "node", num: 2, shape: shapeUint32},
+			{name: "parent", num: 3, shape: shapeUint32},
+			{name: "score", num: 4, shape: shapeDouble},
+			{name: "text", num: 5, shape: shapeBytes},
+		},
+	},
+	{ // 91: Best
+		fields: []strictField{
+			{name: "answer", num: 1, shape: shapeBytes, required: true},
+			{name: "confidence", num: 2, shape: shapeDouble},
+		},
+	},
+	{ // 92: Finish
+		fields: []strictField{
+			{name: "answer", num: 1, shape: shapeBytes},
+			{name: "confidence", num: 2, shape: shapeDouble, required: true},
+			{name: "tool_calls", num: 3, shape: shapeMessage, ref: 26, repeated: true},
+			{name: "failed", num: 4, shape: shapeBool},
+		},
 	},
 }
 
@@ -344,4 +1824,24 @@ var strictEnums = [...][]int32{
 	{1, 2, 3, 4, 5, 6, 7, 8}, // PayloadKind
 	{1, 2, 3, 4, 5, 6, 7},    // Threat
 	{1, 2, 3, 4},             // Severity
+	{1, 2, 3, 4, 5},          // Role
+	{1, 2, 3, 4, 5, 6, 7},    // FinishReason
+	{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14}, // ErrorClass
+	{1, 2, 3},                // RateScope
+	{1, 2, 3, 4, 5, 6},       // Effort
+	{1, 2, 3},                // ToolMode
+	{1, 2, 3},                // OutputKind
+	{1, 2, 3, 4, 5},          // HTTPMethod
+	{1, 2, 3, 4},             // Placement
+	{1, 2, 3, 4, 5, 6, 7, 8}, // Capability
+	{1, 2},                   // StreamEnd
+	{1, 2, 3},                // AuthPurpose
+	{1, 2, 3, 4},             // DeriveVia
+	{1, 2, 3, 4},             // DeriveType
+	{1, 2, 3, 4},             // Priority
+	{1, 2},                   // ModelClass
+	{1, 2, 3},                // ActionKind
+	{1, 2},                   // Wait
+	{1, 2, 3},                // StopReason
+	{1, 2, 3, 4, 5, 6},       // TraceKind
 }

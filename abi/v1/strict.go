@@ -36,6 +36,13 @@ type strictField struct {
 	repeated, required bool
 }
 
+// strictMessage is one message of the table. needs is the number of its oneof that must have a member, and name that oneof's name.
+type strictMessage struct {
+	fields []strictField
+	needs  uint8
+	name   string
+}
+
 // wire is the wire type of one value.
 func (f *strictField) wire() uint32 {
 	switch f.shape {
@@ -59,17 +66,17 @@ func checkStrict(ref uint16, b []byte) error {
 
 // strictMessageCheck walks one message. counts is how often each field was met, by its place in the table.
 func strictMessageCheck(ref uint16, b []byte, depth int) *DecodeError {
-	fields := strictMessages[ref]
+	m := &strictMessages[ref]
 	var counts [64]int
 	var oneofs uint64
 	d := newDecoder(b, depth)
 	for d.next() {
-		i := slices.IndexFunc(fields, func(f strictField) bool { return f.num == d.tag>>3 })
+		i := slices.IndexFunc(m.fields, func(f strictField) bool { return f.num == d.tag>>3 })
 		if i < 0 {
 			d.fail("unknown field number " + strconv.Itoa(int(d.tag>>3)))
 			break
 		}
-		f := &fields[i]
+		f := &m.fields[i]
 		if !f.repeated && counts[i] > 0 {
 			d.nested(f.name, -1, &DecodeError{Reason: "the field is given twice"})
 		}
@@ -79,7 +86,10 @@ func strictMessageCheck(ref uint16, b []byte, depth int) *DecodeError {
 		oneofs |= 1 << f.oneof
 		strictValues(&d, f, &counts[i], depth)
 	}
-	return strictRequired(&d, fields, &counts)
+	if m.needs > 0 && oneofs>>m.needs&1 == 0 {
+		d.fail("no member of " + m.name + " is set")
+	}
+	return strictRequired(&d, m.fields, &counts)
 }
 
 // strictRequired ends the check of a message: nothing failed, and nothing is missing.

@@ -40,7 +40,7 @@ func emitAppendJSONField(p *printer, f *field) {
 	case f.required && packable(f):
 		p.p("%s\n%s", comma, jsonValue(p, f, x))
 	default:
-		p.p("if %s {\n%s\n%s\n}", isSet(p, f, x), comma, jsonValue(p, f, x))
+		p.p("if %s {\n%s\n%s\n}", isSet(p, f, x), comma, jsonValue(p, f, deref(f, x)))
 	}
 }
 
@@ -87,6 +87,9 @@ func emitUnmarshalJSON(p *printer, m *message) {
 			mask |= 1 << f.place
 		}
 		p.p("d.one(s.set&%#x, %q)", mask, o.proto)
+		if o.required {
+			p.p("d.need(s.set&%#x != 0, %q)", mask, o.proto)
+		}
 	}
 	for _, f := range m.fields {
 		if f.required {
@@ -115,6 +118,8 @@ func emitDecodeJSONField(p *printer, f *field) {
 		p.p("for i := 0; d.list(i); i++ {\n%s = append(%s, listed(d, %s))\n}", x, x, readJSON(f))
 	case f.repeated:
 		p.p("for i := 0; d.list(i); i++ {\n%s = append(%s, %s)\n}", x, x, readJSON(f))
+	case f.optional:
+		p.p("%s = new(%s)", x, readJSON(f))
 	default:
 		p.p("%s = %s", x, readJSON(f))
 	}

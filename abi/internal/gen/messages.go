@@ -47,6 +47,9 @@ func fieldComment(m *message, f *field) string {
 	if f.required {
 		text = strings.TrimLeft(text+"\nRequired.", "\n")
 	}
+	if f.optional {
+		text = strings.TrimLeft(text+"\nOptional: nil is not the same as zero.", "\n")
+	}
 	if f.oneof > 0 {
 		text = strings.TrimLeft(text+"\nMember of oneof "+m.oneofs[f.oneof-1].proto+".", "\n")
 	}
@@ -56,7 +59,7 @@ func fieldComment(m *message, f *field) string {
 // goType is the type of the struct field.
 func goType(f *field) string {
 	t := elemType(f)
-	if f.message != nil {
+	if f.message != nil || f.optional {
 		t = "*" + t
 	}
 	if f.repeated {

@@ -42,7 +42,7 @@ func emitSizeField(p *printer, f *field) {
 	case f.required && packable(f):
 		p.p("n += %d + %s", tag, sizeValue(f, x))
 	default:
-		p.p("if %s {\nn += %d + %s\n}", isSet(p, f, x), tag, sizeValue(f, x))
+		p.p("if %s {\nn += %d + %s\n}", isSet(p, f, x), tag, sizeValue(f, deref(f, x)))
 	}
 }
 
@@ -77,13 +77,18 @@ func emitAppendField(p *printer, f *field) {
 	case f.required && packable(f):
 		p.p("dst = append(dst, %s)\n%s", tag, appendValue(f, x))
 	default:
-		p.p("if %s {\ndst = append(dst, %s)\n%s\n}", isSet(p, f, x), tag, appendValue(f, x))
+		p.p("if %s {\ndst = append(dst, %s)\n%s\n}", isSet(p, f, x), tag, appendValue(f, deref(f, x)))
 	}
 }
 
 // emitPackedSize writes the function that sizes the values of a packed list.
 func emitPackedSize(p *printer, m *message, f *field) {
-	p.p("func size%s(m *%s) int {\nn := 0", packName(f), m.name)
+	p.p("func size%s(m *%s) int {", packName(f), m.name)
+	if fixed := sizeValue(f, "v"); !strings.Contains(fixed, "v") {
+		p.p("return %s * len(m.%s)\n}\n", fixed, f.name)
+		return
+	}
+	p.p("n := 0")
 	p.p("for _, v := range m.%s {\nn += %s\n}\nreturn n\n}\n", f.name, sizeValue(f, "v"))
 }
 
@@ -116,6 +121,8 @@ func emitDecodeField(p *printer, m *message, f *field) {
 		emitDecodeMessage(p, m, f)
 	case f.repeated:
 		p.p("%s = append(%s, %s)", x, x, readValue(f, "d"))
+	case f.optional:
+		p.p("%s = new(%s)", x, readValue(f, "d"))
 	default:
 		p.p("%s = %s", x, readValue(f, "d"))
 	}
@@ -180,8 +187,19 @@ func tagBytes(f *field) string {
 // packName names the size function of a packed list.
 func packName(f *field) string { return f.owner.name + f.name }
 
+// deref is the value of a field: what it points to if it is optional.
+func deref(f *field, x string) string {
+	if f.optional {
+		return "*" + x
+	}
+	return x
+}
+
 // isSet is the condition under which a field without presence is written.
 func isSet(p *printer, f *field, x string) string {
+	if f.optional {
+		return x + " != nil"
+	}
 	switch f.kind {
 	case protoreflect.MessageKind:
 		return x + " != nil"

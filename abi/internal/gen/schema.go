@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/bufbuild/protocompile"
+	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
@@ -39,9 +40,10 @@ type message struct {
 
 // oneof is a choice between message fields.
 type oneof struct {
-	name   string // Go name
-	proto  string
-	fields []*field
+	name     string // Go name
+	proto    string
+	required bool
+	fields   []*field
 }
 
 type field struct {
@@ -51,8 +53,9 @@ type field struct {
 	kind              protoreflect.Kind
 	repeated          bool
 	required          bool
-	oneof             int // index from 1; 0: none
-	place             int // position in message.fields
+	optional          bool // a scalar with presence
+	oneof             int  // index from 1; 0: none
+	place             int  // position in message.fields
 	owner             *message
 	message           *message
 	enum              *enum
@@ -162,11 +165,18 @@ func (b *builder) fields(m *message, d protoreflect.MessageDescriptor) error {
 		return fmt.Errorf("more than 63 fields")
 	}
 	for i, f := range m.fields {
+		if slices.Contains(methods, f.name) {
+			return fmt.Errorf("%s: the field would hide a method of the Go type", f.proto)
+		}
 		f.place, f.owner = i, m
 	}
 	for i := range d.Oneofs().Len() {
 		o := d.Oneofs().Get(i)
-		m.oneofs = append(m.oneofs, oneof{name: camel(string(o.Name())), proto: string(o.Name())})
+		if o.IsSynthetic() {
+			continue
+		}
+		required, _ := trailing(o)
+		m.oneofs = append(m.oneofs, oneof{name: camel(string(o.Name())), proto: string(o.Name()), required: required})
 	}
 	for _, f := range m.fields {
 		if f.oneof > 0 {
@@ -176,6 +186,9 @@ func (b *builder) fields(m *message, d protoreflect.MessageDescriptor) error {
 	return nil
 }
 
+// methods are the names every generated message type uses.
+var methods = []string{"SizeProto", "AppendProto", "UnmarshalProto", "AppendJSON", "UnmarshalJSON", "Validate"}
+
 // field refuses what the generated code cannot express.
 func (b *builder) field(d protoreflect.FieldDescriptor) (*field, error) {
 	f := &field{
@@ -183,14 +196,15 @@ func (b *builder) field(d protoreflect.FieldDescriptor) (*field, error) {
 		num: int(d.Number()), kind: d.Kind(), repeated: d.IsList(),
 	}
 	f.required, f.note = trailing(d)
-	if o := d.ContainingOneof(); o != nil {
-		f.oneof = o.Index() + 1
+	if o := d.ContainingOneof(); o != nil && !o.IsSynthetic() {
+		f.oneof = o.Index() + 1 // synthetic oneofs come last, so the index holds
 	}
+	f.optional = d.HasOptionalKeyword()
 	switch {
 	case d.IsMap():
 		return nil, fmt.Errorf("%s: map fields have no fixed order; use a repeated message", d.Name())
-	case d.HasOptionalKeyword():
-		return nil, fmt.Errorf("%s: optional fields are not supported; mark it required or give zero a meaning", d.Name())
+	case f.optional && (f.required || wireType(f) == protowire.BytesType):
+		return nil, fmt.Errorf("%s: only numbers that are not required can be optional", d.Name())
 	case f.oneof > 0 && f.kind != protoreflect.MessageKind:
 		return nil, fmt.Errorf("%s: a member of a oneof must be a message", d.Name())
 	}
@@ -229,7 +243,7 @@ func tidy(comment string) string {
 }
 
 // initialisms are the words that Go spells in capitals.
-var initialisms = []string{"abi", "api", "http", "id", "io", "json", "sha256", "ssrf", "ttl", "uri", "url", "utf8"}
+var initialisms = []string{"abi", "api", "http", "id", "io", "json", "jwt", "llm", "sha256", "slm", "ssrf", "ttl", "uri", "url", "usd", "utf8"}
 
 // camel turns snake_case into the Go name.
 func camel(s string) string {

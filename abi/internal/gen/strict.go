@@ -24,13 +24,9 @@ func emitStrict(p *printer, s *schema) {
 		emitStrictFuncs(p, m)
 	}
 	p.p("// strictMessages holds the fields of every message, by number. Messages refer to each other by index.")
-	p.p("var strictMessages = [...][]strictField{")
+	p.p("var strictMessages = [...]strictMessage{")
 	for _, m := range s.messages {
-		p.p("{ // %d: %s", m.index, m.name)
-		for _, f := range m.fields {
-			p.p("{%s},", strictLine(s, f))
-		}
-		p.p("},")
+		emitStrictMessage(p, s, m)
 	}
 	p.p("}\n")
 	p.p("// strictEnums holds the values of every enum except 0.")
@@ -51,8 +47,25 @@ func emitStrictFuncs(p *printer, m *message) {
 	p.p("func CheckStrict%s(b []byte) error { return checkStrict(%d, b) }\n", m.name, m.index)
 	p.p("// CheckStrict%sJSON is CheckStrict%s for the JSON form.", m.name, m.name)
 	p.p("func CheckStrict%sJSON(b []byte) error { return unmarshalJSON(b, true, new(%s).decodeJSON) }\n", m.name, m.name)
-	p.p("// Check reports whether m is fit to be sent: what CheckStrict%s would say of its bytes.", m.name)
-	p.p("func (m *%s) Check() error { return CheckStrict%s(m.AppendProto(nil)) }\n", m.name, m.name)
+	p.p("// Validate reports whether m is fit to be sent: what CheckStrict%s would say of its bytes.", m.name)
+	p.p("func (m *%s) Validate() error { return CheckStrict%s(m.AppendProto(nil)) }\n", m.name, m.name)
+}
+
+func emitStrictMessage(p *printer, s *schema, m *message) {
+	p.p("{ // %d: %s", m.index, m.name)
+	for i, o := range m.oneofs {
+		if o.required {
+			p.p("needs: %d, name: %q,", i+1, o.proto)
+		}
+	}
+	if len(m.fields) > 0 {
+		p.p("fields: []strictField{")
+		for _, f := range m.fields {
+			p.p("{%s},", strictLine(s, f))
+		}
+		p.p("},")
+	}
+	p.p("},")
 }
 
 func strictLine(s *schema, f *field) string {
