@@ -1,0 +1,163 @@
+package signatures
+
+import (
+	"fmt"
+	"regexp/syntax"
+	"slices"
+	"unicode"
+	"unicode/utf8"
+
+	v1 "github.com/amygdala-host/amygdala/abi/v1"
+)
+
+// MinAnchorBytes is the least an anchor must hold, spaces and signs aside. Two characters of a script without spaces are enough.
+const MinAnchorBytes = 3
+
+// Lint returns what is wrong with the packs, in the order of their files and lines. Signatures without an error are compiled, and their
+// examples are run through the real matcher.
+func Lint(packs []*Pack) []Problem {
+	var out []Problem
+	first := map[string]*Signature{}
+	names := map[string]*Pack{}
+	for _, p := range packs {
+		if other := names[p.Name]; other != nil {
+			out = append(out, Problem{p.File, p.lines.of("pack", 1), "", Error,
+				fmt.Sprintf("pack name %q is already used by %s; rename one", p.Name, other.File)})
+		}
+		names[p.Name] = p
+		for _, s := range p.Signatures {
+			found := lintSignature(s)
+			if other := first[s.ID]; other != nil {
+				found = append(found, s.problem(Error, "id", "id %q is already used at %s:%d; rename one", s.ID, other.File, other.Line))
+			} else {
+				first[s.ID] = s
+			}
+			if !hasError(found) {
+				found = append(found, lintExamples(s)...)
+			}
+			out = append(out, found...)
+		}
+	}
+	return out
+}
+
+func hasError(problems []Problem) bool {
+	return slices.ContainsFunc(problems, func(p Problem) bool { return p.Level == Error })
+}
+
+// lintSignature checks all but the examples' outcome.
+func lintSignature(s *Signature) []Problem {
+	c, out := compileSignature(s)
+	if len(s.Positive) == 0 {
+		out = append(out, s.problem(Error, "positive", "has no positive example; add a text that must match"))
+	}
+	if len(s.Negative) == 0 {
+		out = append(out, s.problem(Error, "negative", "has no negative example; add a harmless text close to the attack"))
+	}
+	if len(c.groups) > 0 {
+		out = append(out, lintAnchors(s, c)...)
+	}
+	for _, pattern := range s.Patterns {
+		out = append(out, lintPattern(s, "pattern", pattern)...)
+	}
+	for _, pattern := range s.Excludes {
+		out = append(out, lintPattern(s, "exclude", pattern)...)
+	}
+	return append(out, lintReach(s)...)
+}
+
+// lintAnchors checks that the first group can carry the search.
+func lintAnchors(s *Signature, c *compiled) []Problem {
+	var out []Problem
+	for j, text := range s.Literals[0] {
+		l, err := newLiteral(text, s.Exact, s.ExactSpaces, s.Word)
+		if err != nil {
+			continue // already told
+		}
+		path := fmt.Sprintf("literals[0][%d]", j)
+		size, runes, run := l.weight()
+		wide := runes >= 2 && isDense(text)
+		switch {
+		case !wide && size < MinAnchorBytes:
+			out = append(out, s.problem(Error, path, "anchor %q is shorter than %d bytes; it would be looked up everywhere: use a longer word", text, MinAnchorBytes))
+		case !wide && run < MinAnchorBytes && size < 2*MinAnchorBytes:
+			out = append(out, s.problem(Error, path, "anchor %q has no run of %d letters or digits; use a longer one", text, MinAnchorBytes))
+		case commonness(text) >= tooCommon:
+			out = append(out, s.problem(Error, path, "anchor %q occurs about %d times in 1 MB of ordinary English, more than %d; put it into a later group and anchor on a rarer word",
+				text, commonness(text), tooCommon))
+		}
+	}
+	return out
+}
+
+// isDense reports a text of scripts whose single characters say as much as an English syllable or word.
+func isDense(text string) bool {
+	for _, r := range text {
+		if r < utf8.RuneSelf || !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) && !isSpace(r) {
+			return false
+		}
+	}
+	return true
+}
+
+// lintPattern checks what a pattern may match.
+func lintPattern(s *Signature, path, pattern string) []Problem {
+	re, err := parsePattern(pattern, s.rules(path))
+	if err != nil {
+		return nil // already told
+	}
+	shown := clip(pattern, 60)
+	var out []Problem
+	n := measure(re)
+	if n.min == 0 {
+		out = append(out, s.problem(Error, path, "%s %q can match nothing at all; make a part of it required", path, shown))
+	}
+	reach := 2*s.Window + MaxLiteralBytes
+	switch {
+	case n.max >= unbounded:
+		out = append(out, s.problem(Error, path, "%s %q has no longest match: %s is unbounded; write a bound such as {0,60}", path, shown, unboundedPart(re)))
+	case path == "pattern" && n.min > reach:
+		out = append(out, s.problem(Error, path, "%s %q needs at least %d bytes, more than the window of %d on each side holds", path, shown, n.min, s.Window))
+	}
+	return out
+}
+
+// unboundedPart shows the repeat that has no bound.
+func unboundedPart(re *syntax.Regexp) string {
+	for _, sub := range re.Sub {
+		if measure(sub).max >= unbounded {
+			return unboundedPart(sub)
+		}
+	}
+	return re.String()
+}
+
+// lintExamples runs the examples through a matcher of this signature alone.
+func lintExamples(s *Signature) []Problem {
+	m, err := Compile([]*Pack{{Signatures: []*Signature{s}}})
+	if err != nil {
+		return []Problem{s.problem(Error, "id", "%v", err)}
+	}
+	var out []Problem
+	for i, text := range s.Positive {
+		if ok, err := matches(m, text, s.exampleKind()); err != nil || !ok {
+			out = append(out, s.problem(Error, fmt.Sprintf("positive[%d]", i), "positive example %d does not match: %q", i+1, clip(text, 80)))
+		}
+	}
+	for i, text := range s.Negative {
+		if ok, err := matches(m, text, s.exampleKind()); err != nil || ok {
+			out = append(out, s.problem(Error, fmt.Sprintf("negative[%d]", i), "negative example %d matches: %q", i+1, clip(text, 80)))
+		}
+	}
+	return out
+}
+
+func matches(m *Matcher, text string, kind v1.PayloadKind) (bool, error) {
+	hits, err := m.Match(nil, []byte(text), Query{Kind: kind})
+	return len(hits) > 0, err
+}
+
+const tooCommon = 1000
+
+func commonness(string) int          { return 0 }
+func lintReach(*Signature) []Problem { return nil }

@@ -1,0 +1,195 @@
+package signatures
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxGapBytes is the longest run of white space and marks that one space of a literal matches.
+const maxGapBytes = 64
+
+// gapKind says which run of characters an element matches.
+type gapKind uint8
+
+const (
+	noGap   gapKind = iota // one rune
+	gapAny                 // white space, mixed with marks
+	gapOnly                // white space only, since a mark of the literal stands beside it
+)
+
+// element is one rune of a literal, or one gap.
+type element struct {
+	gap   gapKind
+	runes []rune // the forms of the rune, sorted
+}
+
+func (e element) has(r rune) bool {
+	if len(e.runes) == 1 {
+		return e.runes[0] == r
+	}
+	return slices.Contains(e.runes, r)
+}
+
+// literal is a compiled literal. A text position where it ends determines where it starts, and the other way round: a gap takes all it
+// can, and what stands beside it in the literal is never part of a gap.
+type literal struct {
+	elems []element
+	// size is the length in bytes if every occurrence has the same, else 0.
+	size int
+	word bool
+}
+
+// newLiteral compiles text.
+func newLiteral(text string, exact, exactSpaces, word bool) (*literal, error) {
+	l := &literal{word: word}
+	runes := []rune(text)
+	for i := 0; i < len(runes); i++ {
+		r := runes[i]
+		switch {
+		case r == utf8.RuneError || r == 0:
+			return nil, errors.New("contains U+FFFD or a NUL, which no text view has; remove it")
+		case exactSpaces || !isSpace(r):
+			l.elems = append(l.elems, element{runes: forms(r, exact)})
+			continue
+		}
+		end := i
+		for end+1 < len(runes) && isSpace(runes[end+1]) {
+			end++
+		}
+		if i == 0 || end == len(runes)-1 {
+			return nil, errors.New("starts or ends with a space; remove it and use \"word: true\" or \\b, or set \"spaces: exact\"")
+		}
+		l.elems = append(l.elems, element{gap: gapBetween(runes[i-1], runes[end+1])})
+		i = end
+	}
+	if len(l.elems) == 0 {
+		return nil, errors.New("is empty")
+	}
+	l.size = fixedSize(l.elems)
+	return l, nil
+}
+
+func forms(r rune, exact bool) []rune {
+	if exact {
+		return []rune{r}
+	}
+	return variants(r)
+}
+
+func gapBetween(before, after rune) gapKind {
+	if isMark(before) || isMark(after) {
+		return gapOnly
+	}
+	return gapAny
+}
+
+func fixedSize(elems []element) int {
+	size := 0
+	for _, e := range elems {
+		if e.gap != noGap {
+			return 0
+		}
+		n := utf8.RuneLen(e.runes[0])
+		for _, r := range e.runes {
+			if utf8.RuneLen(r) != n {
+				return 0
+			}
+		}
+		size += n
+	}
+	return size
+}
+
+// endAt returns where the literal ends if it starts at text[i].
+func (l *literal) endAt(text []byte, i int) (int, bool) {
+	start := i
+	for _, e := range l.elems {
+		n, ok := e.forward(text[i:])
+		if !ok {
+			return 0, false
+		}
+		i += n
+	}
+	return i, l.alone(text, start, i)
+}
+
+// startAt returns where the literal starts if it ends at text[i].
+func (l *literal) startAt(text []byte, i int) (int, bool) {
+	end := i
+	for k := len(l.elems) - 1; k >= 0; k-- {
+		n, ok := l.elems[k].backward(text[:i])
+		if !ok {
+			return 0, false
+		}
+		i -= n
+	}
+	return i, l.alone(text, i, end)
+}
+
+// alone checks the word rule.
+func (l *literal) alone(text []byte, start, end int) bool {
+	return !l.word || !wordBefore(text, start) && !wordAfter(text, end)
+}
+
+func (e element) forward(text []byte) (int, bool) {
+	if e.gap != noGap {
+		return gapRun(text, e.gap, utf8.DecodeRune, func(n, size int) []byte { return text[n+size:] })
+	}
+	r, n := utf8.DecodeRune(text)
+	return n, n > 0 && e.has(r)
+}
+
+func (e element) backward(text []byte) (int, bool) {
+	if e.gap != noGap {
+		return gapRun(text, e.gap, utf8.DecodeLastRune, func(n, size int) []byte { return text[:len(text)-n-size] })
+	}
+	r, n := utf8.DecodeLastRune(text)
+	return n, n > 0 && e.has(r)
+}
+
+// gapRun measures the longest run of gap characters; it must hold white space and not be longer than maxGapBytes.
+func gapRun(rest []byte, kind gapKind, next func([]byte) (rune, int), cut func(n, size int) []byte) (int, bool) {
+	n, space := 0, false
+	for {
+		r, size := next(rest)
+		s := size > 0 && isSpace(r)
+		if !s && (size == 0 || kind != gapAny || !isMark(r)) {
+			return n, space
+		}
+		if n+size > maxGapBytes {
+			return 0, false
+		}
+		rest, n, space = cut(n, size), n+size, space || s
+	}
+}
+
+// weight says how much an anchor identifies: its bytes and runes without gaps, and its longest run of letters and digits in bytes.
+func (l *literal) weight() (size, runes, run int) {
+	longest := 0
+	for _, e := range l.elems {
+		if e.gap != noGap {
+			run = 0
+			continue
+		}
+		n := utf8.RuneLen(e.runes[len(e.runes)-1])
+		size, runes = size+n, runes+1
+		if run += n; !isWord(e.runes[0]) && !isWord(e.runes[len(e.runes)-1]) {
+			run = 0
+		}
+		longest = max(longest, run)
+	}
+	return size, runes, longest
+}
+
+// key identifies literals that mean the same.
+func (l *literal) key() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%t", l.word)
+	for _, e := range l.elems {
+		fmt.Fprintf(&b, "|%d%s", e.gap, string(e.runes))
+	}
+	return b.String()
+}

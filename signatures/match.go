@@ -1,0 +1,188 @@
+package signatures
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"errors"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/amygdala-host/amygdala/abi"
+	v1 "github.com/amygdala-host/amygdala/abi/v1"
+)
+
+// MaxHits is how many matches of one signature in one text are reported.
+const MaxHits = 64
+
+// Hit is one match: evidence, not a finding.
+type Hit struct {
+	Sig *Signature
+	// Start and End are byte offsets into the text.
+	Start, End int
+}
+
+// Query says how to match one text.
+type Query struct {
+	// Kind is the kind of payload; unspecified means that every signature applies.
+	Kind v1.PayloadKind
+	// Budget limits the work, and may be shared by the views of one payload. nil means NewBudget(len(text)).
+	Budget *Budget
+}
+
+// Matcher finds the signatures of its packs. It never changes, and may be used by many goroutines.
+type Matcher struct {
+	sigs   []*compiled
+	digest [sha256.Size]byte
+}
+
+// Compile makes a matcher. The error is of kind invalid and has one line, "file:line: ...", for each signature that cannot be matched.
+// Signatures that can be matched but are not good pass; Lint finds those.
+func Compile(packs []*Pack) (*Matcher, error) {
+	m := &Matcher{}
+	sum := sha256.New()
+	seen := map[string]bool{}
+	var errs []error
+	for _, p := range packs {
+		sum.Write(p.Digest[:])
+		for _, s := range p.Signatures {
+			c, problems := compileSignature(s)
+			if seen[s.ID] {
+				problems = append(problems, s.problem(Error, "id", "id %q is used twice; rename one", s.ID))
+			}
+			seen[s.ID] = true
+			for _, problem := range problems {
+				errs = append(errs, errors.New(problem.String()))
+			}
+			m.sigs = append(m.sigs, c)
+		}
+	}
+	if len(errs) > 0 {
+		return nil, abi.E("compile", v1.ErrorKindInvalid, "signatures", errors.Join(errs[:min(len(errs), maxShownErrors)]...))
+	}
+	sum.Sum(m.digest[:0])
+	return m, nil
+}
+
+// Digest identifies the sources the matcher was made from, in their order.
+func (m *Matcher) Digest() [sha256.Size]byte { return m.digest }
+
+// Match appends the matches in text to dst, sorted by Start.
+func (m *Matcher) Match(dst []Hit, text []byte, q Query) ([]Hit, error) {
+	first := len(dst)
+	for _, c := range m.sigs {
+		if c.appliesTo(q.Kind) {
+			dst = c.reference(dst, text)
+		}
+	}
+	slices.SortStableFunc(dst[first:], func(a, b Hit) int { return cmp.Or(a.Start-b.Start, a.End-b.End) })
+	return dst, nil
+}
+
+type span struct{ start, end int }
+
+func occurrences(group []*literal, text []byte) []span {
+	var out []span
+	for i := 0; i < len(text); i++ {
+		if !utf8.RuneStart(text[i]) {
+			continue
+		}
+		for _, l := range group {
+			if end, ok := l.endAt(text, i); ok {
+				out = append(out, span{i, end})
+			}
+		}
+	}
+	return out
+}
+
+// reference follows the definition of a match word by word.
+func (c *compiled) reference(dst []Hit, text []byte) []Hit {
+	places := make([][]span, len(c.groups))
+	for g, group := range c.groups {
+		if places[g] = occurrences(group, text); len(places[g]) == 0 {
+			return dst
+		}
+	}
+	var areas []span
+	var hits []span
+	for _, a := range places[0] {
+		area := span{max(0, a.start-c.sig.Window), min(len(text), a.end+c.sig.Window)}
+		all := true
+		for _, others := range places[1:] {
+			all = all && slices.ContainsFunc(others, func(o span) bool { return o.start >= area.start && o.end <= area.end })
+		}
+		if !all {
+			continue
+		}
+		if len(c.patterns) == 0 {
+			hits = append(hits, a)
+		}
+		for area.start > 0 && !utf8.RuneStart(text[area.start]) {
+			area.start--
+		}
+		for area.end < len(text) && !utf8.RuneStart(text[area.end]) {
+			area.end++
+		}
+		areas = append(areas, area)
+	}
+	for _, area := range join(areas) {
+		for _, p := range c.patterns {
+			hits = append(hits, all(p, text, area)...)
+		}
+	}
+	slices.SortFunc(hits, func(a, b span) int { return cmp.Or(a.start-b.start, a.end-b.end) })
+	n := 0
+	for _, h := range slices.Compact(hits) {
+		if n < MaxHits && !c.excluded(text, h) {
+			dst = append(dst, Hit{c.sig, h.start, h.end})
+			n++
+		}
+	}
+	return dst
+}
+
+func (c *compiled) excluded(text []byte, h span) bool {
+	area := span{max(0, h.start-c.sig.Window), min(len(text), h.end+c.sig.Window)}
+	for _, p := range c.excludes {
+		for _, x := range all(p, text, area) {
+			if x.start < h.end && x.end > h.start {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func all(p *program, text []byte, area span) []span {
+	var k pike
+	var out []span
+	for i := area.start; i <= area.end; {
+		begin, end, _ := k.find(p, text, i, area.end)
+		if begin < 0 {
+			break
+		}
+		if end == begin {
+			end++
+		} else {
+			out = append(out, span{begin, end})
+		}
+		i = end
+	}
+	return out
+}
+
+func join(areas []span) []span {
+	slices.SortFunc(areas, func(a, b span) int { return cmp.Or(a.start-b.start, a.end-b.end) })
+	var out []span
+	for _, a := range areas {
+		if n := len(out); n > 0 && a.start <= out[n-1].end {
+			out[n-1].end = max(out[n-1].end, a.end)
+			continue
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+var _ = bytes.Equal
