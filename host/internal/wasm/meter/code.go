@@ -1,0 +1,498 @@
+package meter
+
+// An edit replaces bytes [at, end) of a body.
+type edit struct {
+	at, end int
+	kind    editKind
+	// arg is a function index of the metered module, or a charge point.
+	arg uint32
+}
+
+type editKind byte
+
+const (
+	// editCharge inserts a charge point.
+	editCharge editKind = iota
+	// editCall replaces an instruction by one with a function index: the opcode is at at.
+	editCall
+	// editHelper replaces an instruction by a call of a helper.
+	editHelper
+	// editRefFunc replaces the operand of ref.func.
+	editRefFunc
+	// editOut surrounds an instruction that leaves the function.
+	editOut
+)
+
+// A frame is an open block.
+type frame struct {
+	op byte
+	// entry is the charge point that covers the code in front of the block, or dead.
+	entry int
+	// carried is the number of values that a branch to the block's label carries.
+	carried int
+	// used says that a branch to the label exists.
+	used bool
+}
+
+// A fn walks one function body.
+type fn struct {
+	m      *module
+	r      *reader
+	typ    FuncType
+	locals int
+	frames []frame
+	edits  []edit
+	plan   plan
+	// calls says that the function calls others, so that it can be part of a recursion.
+	calls bool
+	loops int
+	root  frame
+}
+
+// rewriteBody checks function i of the original and returns its metered body, without its size.
+func (m *module) rewriteBody(r *reader, i int, b body) []byte {
+	index := uint32(m.importedFuncs + i)
+	r.pos, r.end, r.where = b.pos, b.end, funcName(index)
+	f := &fn{m: m, r: r, typ: m.funcType(index)}
+	f.readLocals()
+	start := r.pos
+	f.frames = append(f.frames, frame{op: opEnd, carried: len(f.typ.Results)})
+	f.plan.begin()
+	f.point(start, -1, false)
+	f.plan.spend(f.locals / 4)
+	for len(f.frames) > 0 && r.ok() {
+		f.instruction()
+	}
+	r.done()
+	if !r.ok() {
+		return nil
+	}
+	m.result.Functions++
+	m.result.Loops += f.loops
+	f.plan.settle(f.calls)
+	return f.emit(b.pos, start, b.end)
+}
+
+// readLocals reads the declarations of locals.
+func (f *fn) readLocals() {
+	total := uint64(0)
+	for n := f.r.count(2); n > 0 && f.r.ok(); n-- {
+		start := f.r.pos
+		total += uint64(f.r.u32())
+		f.m.valueType(f.r)
+		if total > maxLocals {
+			f.r.fail(start, "too many locals, at most %d are supported", maxLocals)
+		}
+	}
+	f.locals = len(f.typ.Params) + int(total)
+}
+
+// instruction reads one instruction.
+func (f *fn) instruction() {
+	start, code := f.r.pos, f.r.byte()
+	if !f.r.ok() {
+		return
+	}
+	o := ops[code]
+	f.plan.spend(int(o.cost))
+	switch o.imm {
+	case immNone:
+	case immBlock:
+		f.openBlock(code)
+	case immElse:
+		f.elseArm(start)
+	case immEnd:
+		f.closeBlock()
+	case immLabel, immBrTable:
+		f.branch(code)
+	case immFunc, immIndirect, immType:
+		f.callOrRef(start, code)
+	case immMemory:
+		f.memoryOp(start, code)
+	case immTryTable:
+		f.tryTable()
+	case immMisc:
+		f.misc(start)
+	case immVec:
+		f.vector(start)
+	case immAtomic:
+		f.atomic(start)
+	default:
+		f.plain(start, code, o.imm)
+	}
+	switch code {
+	case opReturn, opThrow, opThrowRef:
+		f.edits = append(f.edits, edit{at: start, end: f.r.pos, kind: editOut})
+		f.plan.cur = dead
+	case opUnreachable, opBr, opBrTable, opReturnCall, opReturnCallIn, opReturnCallR:
+		f.plan.cur = dead
+	}
+}
+
+// plain reads immediates that only need a check.
+func (f *fn) plain(start int, code byte, imm immediate) {
+	r := f.r
+	switch imm {
+	case immLocal:
+		r.index("local", f.locals)
+	case immGlobal:
+		r.index("global", len(f.m.globals))
+	case immTable:
+		f.tableOp(code)
+	case immMem:
+		f.memArg(start)
+	case immTag:
+		f.m.uses(FeatureExceptions)
+		r.index("tag", len(f.m.tags))
+	case immI32:
+		r.signed(32)
+	case immI64:
+		r.signed(64)
+	case imm4:
+		r.skip(4)
+	case imm8:
+		r.skip(8)
+	case immRefNull:
+		f.m.nullType(r)
+	case immSelect:
+		if at := r.pos; r.byte() != 1 {
+			r.fail(at, "invalid result arity of select")
+		}
+		f.m.valueType(r)
+	default:
+		r.fail(start, "unknown %s", opName(code))
+	}
+}
+
+// memArg reads alignment and offset of a memory access.
+func (f *fn) memArg(start int) {
+	if f.m.memory == nil {
+		f.r.fail(start, "unknown memory 0, the module has 0")
+	}
+	if at := f.r.pos; f.r.u32() >= 32 {
+		f.r.fail(at, "malformed memop flags")
+	}
+	f.r.u32()
+}
+
+// zero reads the index of the only memory, which must be a single zero byte.
+func (f *fn) zero() {
+	at := f.r.pos
+	if f.r.byte() != 0 {
+		f.r.fail(at, "zero byte expected")
+	}
+	if f.m.memory == nil {
+		f.r.fail(at, "unknown memory 0, the module has 0")
+	}
+}
+
+// memoryOp reads memory.size and memory.grow.
+func (f *fn) memoryOp(start int, code byte) {
+	f.zero()
+	if code == opMemoryGrow {
+		f.helper(start, helperKey{op: memoryGrow})
+	}
+}
+
+// tableOp reads table.get and table.set.
+func (f *fn) tableOp(code byte) {
+	f.r.index("table", len(f.m.tables))
+	if code == opTableSet {
+		f.m.cannotRestore("writes a table (table.set)")
+	}
+}
+
+// callOrRef reads the instructions that name a function or a function type.
+func (f *fn) callOrRef(start int, code byte) {
+	switch code {
+	case opCall, opReturnCall, opRefFunc:
+		i := f.r.index("function", len(f.m.funcs))
+		if !f.r.ok() {
+			return
+		}
+		f.edits = append(f.edits, edit{at: start, end: f.r.pos, kind: editCall, arg: f.m.shift(i)})
+		if code == opRefFunc {
+			f.edits[len(f.edits)-1].kind = editRefFunc
+			return
+		}
+		if int(i) < f.m.importedFuncs {
+			f.plan.spend(costHost)
+		}
+		f.callType(f.m.funcs[i])
+	default:
+		t := f.r.index("type", len(f.m.types))
+		if code == opCallIndirect || code == opReturnCallIn {
+			f.r.index("table", len(f.m.tables))
+		} else {
+			f.m.uses(FeatureTypedRefs)
+		}
+		if f.r.ok() {
+			f.callType(t)
+			back := uint32(0)
+			if code == opCallIndirect || code == opCallRef {
+				back = 1
+			}
+			f.edits = append(f.edits, edit{at: start, end: f.r.pos, kind: editOut, arg: back})
+		}
+	}
+	if code == opReturnCall || code == opReturnCallIn || code == opReturnCallR {
+		f.m.uses(FeatureTailCall)
+	}
+}
+
+// callType charges for moving the values of a call.
+func (f *fn) callType(t uint32) {
+	f.calls = true
+	f.plan.spend(len(f.m.types[t].Params) + len(f.m.types[t].Results))
+}
+
+// vector reads what follows opVec.
+func (f *fn) vector(start int) {
+	code := f.r.byte()
+	// Opcodes are LEB128 numbers below 256. wazero reads one byte and takes the second one for a nop, so no other spelling may pass.
+	if code >= 0x80 && f.r.ok() && f.r.byte() != 1 {
+		f.r.fail(start, "unknown or overlong vector instruction %#x", code)
+	}
+	o := vecOps[code]
+	f.plan.spend(int(o.cost))
+	switch o.imm {
+	case immNone:
+	case immMem:
+		f.memArg(start)
+	case imm16, immShuffle:
+		f.r.skip(16)
+	case immLane:
+		f.r.skip(1)
+	case immMemLane:
+		f.memArg(start)
+		f.r.skip(1)
+	default:
+		f.r.fail(start, "unknown vector instruction %#x", code)
+	}
+}
+
+// atomic reads what follows opAtomic.
+func (f *fn) atomic(start int) {
+	f.m.uses(FeatureThreads)
+	code := f.r.byte()
+	f.plan.spend(costSync)
+	switch {
+	case !f.r.ok():
+	case code == atomicFence:
+		if at := f.r.pos; f.r.byte() != 0 {
+			f.r.fail(at, "zero byte expected")
+		}
+	case code <= atomicWait64:
+		if code != atomicNotify && !f.m.opt.AllowWait {
+			f.r.fail(start, "memory.atomic.wait can block its host for ever")
+		}
+		f.plan.spend(costHost)
+		f.memArg(start)
+	case code >= 0x10 && code <= 0x4e:
+		f.memArg(start)
+	default:
+		f.r.fail(start, "unknown atomic instruction %#x", code)
+	}
+}
+
+// misc reads what follows opMisc.
+func (f *fn) misc(start int) {
+	code := f.r.u32()
+	switch {
+	case !f.r.ok():
+	case code < miscMemoryInit: // saturating conversions
+		f.plan.spend(costOne)
+	case code <= miscTableFill:
+		f.bulk(start, byte(code))
+	default:
+		f.r.fail(start, "unknown instruction 0xfc %d", code)
+	}
+}
+
+// bulk reads the bulk memory and table instructions.
+func (f *fn) bulk(start int, code byte) {
+	f.plan.spend(costOne)
+	key := helperKey{op: bulkOp(code)}
+	switch code {
+	case miscMemoryInit:
+		key.a = f.dataIndex()
+		f.zero()
+	case miscDataDrop:
+		f.dataIndex()
+		f.m.cannotRestore("drops data segments (data.drop)")
+		return
+	case miscMemoryCopy:
+		f.zero()
+		f.zero()
+	case miscMemoryFill:
+		f.zero()
+	case miscTableInit, miscElemDrop:
+		key.a = f.r.index("elem segment", len(f.m.elems))
+		if code == miscElemDrop {
+			f.m.cannotRestore("drops element segments (elem.drop)")
+			return
+		}
+		key.b = f.r.index("table", len(f.m.tables))
+	case miscTableCopy:
+		key.a = f.r.index("table", len(f.m.tables))
+		key.b = f.r.index("table", len(f.m.tables))
+	default:
+		key.a = f.r.index("table", len(f.m.tables))
+	}
+	if code == miscTableSize {
+		return
+	}
+	f.helper(start, key)
+}
+
+// dataIndex reads the index of a data segment, which needs the data count section.
+func (f *fn) dataIndex() uint32 {
+	if f.r.ok() && !f.m.present[secDataCount] {
+		f.r.fail(f.r.pos, "data count section required")
+	}
+	return f.r.index("data segment", f.m.dataCount)
+}
+
+// helper replaces the instruction that began at start by a call of a helper.
+func (f *fn) helper(start int, key helperKey) {
+	if !f.r.ok() {
+		return
+	}
+	if why := key.op.writes(); why != "" {
+		f.m.cannotRestore(why)
+	}
+	f.plan.spend(costCall)
+	f.edits = append(f.edits, edit{at: start, end: f.r.pos, kind: editHelper, arg: f.m.helpers.index(key)})
+}
+
+// blockType reads a block type and returns how many values it takes and gives.
+func (f *fn) blockType() (params, results int) {
+	r := f.r
+	if r.left() == 0 {
+		r.byte()
+		return 0, 0
+	}
+	if b := r.buf[r.pos]; b == 0x40 {
+		r.pos++
+		return 0, 0
+	} else if b&0xc0 == 0x40 { // a negative number of one byte
+		f.m.valueType(r)
+		return 0, 1
+	}
+	start, i := r.pos, r.signed(33)
+	if r.ok() && (i < 0 || i >= int64(len(f.m.types))) {
+		r.fail(start, "unknown type %d, the module has %d", i, len(f.m.types))
+	}
+	if !r.ok() {
+		return 0, 0
+	}
+	t := f.m.types[i]
+	f.plan.spend(len(t.Params) + len(t.Results))
+	return len(t.Params), len(t.Results)
+}
+
+// openBlock reads block, loop and if.
+func (f *fn) openBlock(code byte) {
+	params, results := f.blockType()
+	fr := frame{op: code, entry: f.plan.cur, carried: results}
+	switch code {
+	case opLoop:
+		fr.carried = params
+		f.loops++
+		if fr.entry != dead {
+			f.point(f.r.pos, fr.entry, true)
+		}
+	case opIf:
+		f.point(f.r.pos, fr.entry, false)
+	}
+	f.frames = append(f.frames, fr)
+}
+
+// tryTable reads a try_table with its catch clauses, whose labels are those outside of it.
+func (f *fn) tryTable() {
+	f.m.uses(FeatureExceptions)
+	_, results := f.blockType()
+	fr := frame{op: opTryTable, entry: f.plan.cur, carried: results}
+	for n := f.r.count(2); n > 0 && f.r.ok(); n-- {
+		at, kind := f.r.pos, f.r.byte()
+		switch kind {
+		case 0, 1:
+			f.r.index("tag", len(f.m.tags))
+		case 2, 3:
+		default:
+			f.r.fail(at, "malformed catch clause %#x", kind)
+		}
+		f.label()
+	}
+	f.frames = append(f.frames, fr)
+}
+
+// label reads a label and marks its block as a target.
+func (f *fn) label() {
+	i := f.r.index("label", len(f.frames))
+	if f.r.ok() {
+		fr := &f.frames[len(f.frames)-1-int(i)]
+		fr.used = true
+		f.plan.spend(fr.carried)
+	}
+}
+
+// branch reads the branches.
+func (f *fn) branch(code byte) {
+	if code == opBrTable {
+		for n := f.r.count(1); n > 0 && f.r.ok(); n-- {
+			f.target()
+		}
+	}
+	f.label()
+	switch code {
+	case opBrOnNull, opBrOnNonNull:
+		f.m.uses(FeatureTypedRefs)
+		fallthrough
+	case opBrIf:
+		f.point(f.r.pos, f.plan.cur, false)
+	}
+}
+
+// target reads one of the labels of br_table, of which one is taken: the default label pays for the values.
+func (f *fn) target() {
+	i := f.r.index("label", len(f.frames))
+	if f.r.ok() {
+		f.frames[len(f.frames)-1-int(i)].used = true
+	}
+}
+
+// elseArm reads else.
+func (f *fn) elseArm(start int) {
+	fr := &f.frames[len(f.frames)-1]
+	if fr.op != opIf {
+		f.r.fail(start, "else without if")
+		return
+	}
+	fr.op = opElse
+	f.point(f.r.pos, fr.entry, false)
+}
+
+// closeBlock reads end, and decides which charge point covers what follows.
+func (f *fn) closeBlock() {
+	fr := f.frames[len(f.frames)-1]
+	f.frames = f.frames[:len(f.frames)-1]
+	switch {
+	case len(f.frames) == 0:
+		f.root = fr
+	case fr.op == opLoop && f.plan.cur == dead:
+		// A branch to a loop's label goes back: nothing arrives behind the loop.
+	case fr.op == opBlock && !fr.used:
+		// Nothing joins here, so the code inside the block goes on.
+	default:
+		f.point(f.r.pos, fr.entry, false)
+	}
+}
+
+// point opens a charge point at an offset.
+func (f *fn) point(at, parent int, loop bool) {
+	if !f.plan.open(parent, loop) {
+		return
+	}
+	f.edits = append(f.edits, edit{at: at, end: at, kind: editCharge, arg: uint32(f.plan.cur)})
+}

@@ -1,0 +1,71 @@
+package meter
+
+// constExpr copies a constant expression up to and including its end, with function indices shifted. Globals at or beyond the given
+// number are unknown to it.
+//
+// want is the type that the expression must have. A null is refused where a null of that heap type cannot stand: wazero judges
+// `ref.null func` by the type of function 0, and injection changes which function that is.
+func (m *module) constExpr(s *reader, out []byte, want ValueType, globals int) []byte {
+	for s.ok() {
+		start, op := s.pos, s.byte()
+		switch op {
+		case opEnd:
+			return append(out, op)
+		case opRefFunc:
+			out = appendU32(append(out, op), m.shift(s.index("function", len(m.funcs))))
+			continue
+		case opGlobalGet:
+			if i := s.index("global", globals); int(i) >= m.importedGlobs {
+				m.uses(FeatureExtendedConst)
+			}
+		case opRefNull:
+			m.constNull(s, want)
+		case opI32Const:
+			s.signed(32)
+		case opI64Const:
+			s.signed(64)
+		case opF32Const:
+			s.skip(4)
+		case opF64Const:
+			s.skip(8)
+		case opI32Add, opI32Sub, opI32Mul, opI64Add, opI64Sub, opI64Mul:
+			m.uses(FeatureExtendedConst)
+		case opVec:
+			if sub := s.byte(); s.ok() && sub != vecConst {
+				s.fail(start, "constant expression required, not vector instruction %#x", sub)
+			}
+			s.skip(16)
+		default:
+			s.fail(start, "constant expression required, not %s", opName(op))
+		}
+		out = append(out, s.buf[start:s.pos]...)
+	}
+	return out
+}
+
+// constNull reads the operand of ref.null where a value of type want is needed.
+func (m *module) constNull(s *reader, want ValueType) {
+	start := s.pos
+	heap := m.nullType(s)
+	if !s.ok() || want <= 0xff {
+		return
+	}
+	concrete := want&(1<<32) == 0
+	if byte(want>>40) == prefixNonNullable || (concrete && heap < 0) {
+		s.fail(start, "type mismatch, a null cannot initialise this reference type")
+	}
+}
+
+// nullType reads the heap type of a ref.null: the one-byte abstract ones, or an unsigned type index.
+func (m *module) nullType(s *reader) int64 {
+	if s.left() > 0 {
+		switch ValueType(s.buf[s.pos]) {
+		case FuncRef, ExternRef, ExnRef:
+			t := ValueType(s.byte())
+			m.usesType(t)
+			return int64(t) - 0x80
+		}
+	}
+	m.uses(FeatureTypedRefs)
+	return int64(s.index("type", len(m.types)))
+}

@@ -1,0 +1,96 @@
+package meter
+
+// Ids of the subsections of the name section that the metered module keeps.
+const (
+	nameModule    = 0
+	nameFunctions = 1
+	nameLocals    = 2
+)
+
+// nameSection checks the name section as far as wazero reads it: a lying count there would make it allocate without bound.
+func (m *module) nameSection(s *reader) {
+	if m.named {
+		s.fail(s.pos, "redundant name section")
+	}
+	m.named = true
+	for s.ok() && s.left() > 0 {
+		id := s.byte()
+		sub := s.sub(s.u32(), "name section")
+		if sub.ok() {
+			m.nameSubsection(id, sub)
+		}
+		s.adopt(sub)
+	}
+}
+
+// nameSubsection reads one subsection.
+func (m *module) nameSubsection(id byte, s *reader) {
+	switch id {
+	case nameModule:
+		m.moduleName = s.name()
+	case nameFunctions:
+		m.funcNames = s.nameMap()
+	case nameLocals:
+		for n := s.count(2); n > 0 && s.ok(); n-- {
+			s.u32()
+			s.nameMap()
+		}
+	default:
+		s.pos = s.end
+	}
+	s.done()
+}
+
+// A nameAssoc is the name of something with an index.
+type nameAssoc struct {
+	index uint32
+	name  string
+}
+
+// nameMap reads indices with names.
+func (r *reader) nameMap() []nameAssoc {
+	n := r.count(2)
+	list := make([]nameAssoc, 0, n)
+	for i := 0; i < n && r.ok(); i++ {
+		list = append(list, nameAssoc{r.u32(), r.name()})
+	}
+	return list
+}
+
+// rewriteNames is the name section of the metered module: the module's name and those of its functions, shifted, with names for the
+// injected functions. A function without a name gets its index in the original as a name, so that traces speak of the module
+// that its author knows. Names of locals are left out: nothing shows them, and wazero searches them once per function.
+func (m *module) rewriteNames() []byte {
+	names := make([]string, len(m.funcs)+2, len(m.funcs)+2+len(m.helpers.keys))
+	for i := range m.bodies {
+		names[m.importedFuncs+1+i] = "$" + decimal(m.importedFuncs+i)
+	}
+	for _, n := range m.funcNames {
+		if int(n.index) < len(m.funcs) && n.name != "" {
+			names[m.shift(n.index)] = n.name
+		}
+	}
+	names[m.importedFuncs] = m.opt.Module + "." + m.opt.Name
+	names[m.refuelFunc()] = "amygdala.refuel"
+	for _, key := range m.helpers.keys {
+		names = append(names, "amygdala."+bulkNames[key.op])
+	}
+	out := appendName(nil, "name")
+	if m.moduleName != "" {
+		out = appendSized(append(out, nameModule), appendName(nil, m.moduleName))
+	}
+	out = appendSized(append(out, nameFunctions), appendNames(names))
+	return appendSized([]byte{secCustom}, out)
+}
+
+// appendNames encodes those names that are not empty.
+func appendNames(names []string) []byte {
+	var v vector
+	for i, name := range names {
+		if name != "" {
+			v.count++
+			v.items = appendName(appendU32(v.items, uint32(i)), name)
+		}
+	}
+	return append(appendU32(nil, uint32(v.count)), v.items...)
+}
