@@ -150,14 +150,14 @@ func (d *draft) readLimits(r *reader, n *yaml.Node, path string) {
 		"deadline_per_mib": r.duration(&l.DeadlinePerMiB, 0, maxDeadline),
 		"views": func(n *yaml.Node, path string) {
 			r.object(n, path, map[string]field{
-				"depth": r.integer(&l.Views.Depth, 0, 16),
-				"count": r.integer(&l.Views.Count, 1, 4096),
-				"bytes": r.size(&l.Views.Bytes, 1, maxPayload),
+				"depth":  r.integer(&l.Views.Depth, 0, 16),
+				"count":  r.integer(&l.Views.Count, 1, 4096),
+				"growth": r.integer(&l.Views.Growth, 0, 64),
 			})
 		},
 		"signatures": func(n *yaml.Node, path string) {
 			r.object(n, path, map[string]field{
-				"work": r.size(&l.MatchBytes, 1, 1<<40),
+				"work": r.integer(&l.MatchWork, 0, 10_000),
 				"hits": r.integer(&l.Hits, 1, 100_000),
 			})
 		},

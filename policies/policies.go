@@ -61,8 +61,8 @@ type Limits struct {
 	Deadline       time.Duration `json:"deadline_ns"`
 	DeadlinePerMiB time.Duration `json:"deadline_per_mib_ns"`
 	Views          ViewLimits    `json:"views"`
-	// MatchBytes is how much text the signatures' patterns may verify per payload, all views together.
-	MatchBytes int `json:"match_bytes"`
+	// MatchWork is how many bytes the signatures' patterns may verify for each byte of payload; see MatchBudget.
+	MatchWork int `json:"match_work"`
 	// Hits is how many signature matches of one payload are kept.
 	Hits int `json:"hits"`
 	// Plugin is the most that one call of a plugin may use, unless the policy names the plugin.
@@ -75,8 +75,22 @@ type ViewLimits struct {
 	Depth int `json:"depth"`
 	// Count is how many readings of one payload are made.
 	Count int `json:"count"`
-	// Bytes is their size, all together.
-	Bytes int `json:"bytes"`
+	// Growth is the size of all decodings together, as a multiple of the payload's; see Bytes.
+	Growth int `json:"growth"`
+}
+
+// What a limit that grows with the payload leaves to a very short one, in bytes.
+const (
+	viewSlack  = 16 << 10
+	matchSlack = 512 << 10
+)
+
+// Bytes is how large all decodings of a payload of size bytes may be together.
+func (l ViewLimits) Bytes(size int) int { return viewSlack + l.Growth*max(size, 0) }
+
+// MatchBudget is how many bytes the signatures' patterns may verify in a payload of size bytes, all views together.
+func (l Limits) MatchBudget(size int) int64 {
+	return matchSlack + int64(l.MatchWork)*int64(max(size, 0))
 }
 
 // PluginLimits bound one call of a plugin. All fields are greater than zero.

@@ -26,8 +26,8 @@ func TestDefaultIsComplete(t *testing.T) {
 	p := Default()
 	l := p.Limits
 	for name, v := range map[string]int{
-		"payload": l.PayloadBytes, "deadline": int(l.Deadline), "depth": l.Views.Depth, "count": l.Views.Count, "view bytes": l.Views.Bytes,
-		"work": l.MatchBytes, "hits": l.Hits, "memory": int(l.Plugin.MemoryPages), "fuel": int(l.Plugin.Fuel), "wall": int(l.Plugin.Wall),
+		"payload": l.PayloadBytes, "deadline": int(l.Deadline), "depth": l.Views.Depth, "count": l.Views.Count, "growth": l.Views.Growth,
+		"work": l.MatchWork, "hits": l.Hits, "memory": int(l.Plugin.MemoryPages), "fuel": int(l.Plugin.Fuel), "wall": int(l.Plugin.Wall),
 		"input": l.Plugin.Input, "output": l.Plugin.Output, "log": l.Plugin.Log, "failures": p.Fuse.Failures, "window": p.Fuse.Window,
 	} {
 		if v <= 0 {
@@ -68,7 +68,7 @@ func TestDefaultNamesEveryKey(t *testing.T) {
 			t.Errorf("threat %v is not mentioned", threat)
 		}
 	}
-	known := regexp.MustCompile(`known here: (.*)`)
+	known := regexp.MustCompile(`known here: ([a-z_]+(?:, [a-z_]+)*)`)
 	for _, at := range []string{"%s", "bands: {%s}", "bands: {default: {%s}}", "limits: {%s}", "limits: {views: {%s}}", "limits: {signatures: {%s}}",
 		"limits: {plugin: {%s}}", "fuse: {%s}", "detectors: {x: {%s}}", "detectors: {x: {shadow: {%s}}}", "detectors: {x: {wake: {%s}}}",
 		"detectors: {x: {grants: [{%s}]}}"} {
@@ -298,6 +298,16 @@ func TestDeadlineGrowsWithSize(t *testing.T) {
 		if got := p.Deadline(size); got != want*time.Millisecond {
 			t.Errorf("%d bytes: %v", size, got)
 		}
+	}
+}
+
+func TestLimitsThatGrowWithThePayload(t *testing.T) {
+	l := Default().Limits
+	if l.Views.Bytes(-1) != viewSlack || l.Views.Bytes(1000) != viewSlack+4000 {
+		t.Errorf("views: %d", l.Views.Bytes(1000))
+	}
+	if l.MatchBudget(-1) != matchSlack || l.MatchBudget(1000) != matchSlack+24000 {
+		t.Errorf("work: %d", l.MatchBudget(1000))
 	}
 }
 
