@@ -125,10 +125,7 @@ func unmarshalJSON(b []byte, strict bool, decode func(*jsonDecoder)) error {
 	if d.space(); d.err == nil && d.pos < len(d.b) {
 		d.fail("there is more after the end of the JSON value")
 	}
-	if d.err == nil {
-		return nil
-	}
-	return d.err
+	return asError(d.err)
 }
 
 func (d *jsonDecoder) fail(reason string) {

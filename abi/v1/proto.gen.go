@@ -11,15 +11,9 @@ func (m *Error) SizeProto() int {
 	}
 	n := 0
 	n += 1 + sizeVarint(uint64(m.Kind))
-	if len(m.Op) > 0 {
-		n += 1 + sizeBytes(len(m.Op))
-	}
-	if len(m.Subject) > 0 {
-		n += 1 + sizeBytes(len(m.Subject))
-	}
-	if len(m.Message) > 0 {
-		n += 1 + sizeBytes(len(m.Message))
-	}
+	n += sizeText(1, len(m.Op))
+	n += sizeText(1, len(m.Subject))
+	n += sizeText(1, len(m.Message))
 	return n
 }
 
@@ -28,20 +22,10 @@ func (m *Error) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	dst = append(dst, 0x08)
-	dst = appendVarint(dst, uint64(m.Kind))
-	if len(m.Op) > 0 {
-		dst = append(dst, 0x12)
-		dst = appendBytes(dst, m.Op)
-	}
-	if len(m.Subject) > 0 {
-		dst = append(dst, 0x1a)
-		dst = appendBytes(dst, m.Subject)
-	}
-	if len(m.Message) > 0 {
-		dst = append(dst, 0x22)
-		dst = appendBytes(dst, m.Message)
-	}
+	dst = mustUint(dst, 8, uint64(m.Kind))
+	dst = putString(dst, 18, m.Op)
+	dst = putString(dst, 26, m.Subject)
+	dst = putBytes(dst, 34, m.Message)
 	return dst
 }
 
@@ -49,10 +33,7 @@ func (m *Error) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *Error) UnmarshalProto(b []byte) error {
 	*m = Error{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *Error) decode(b []byte, depth int) *DecodeError {
@@ -62,11 +43,9 @@ func (m *Error) decode(b []byte, depth int) *DecodeError {
 		case 8: // kind
 			m.Kind = ErrorKind(d.varint())
 		case 18: // op
-			m.Op = d.str()
-			d.named("op")
+			m.Op = d.str("op")
 		case 26: // subject
-			m.Subject = d.str()
-			d.named("subject")
+			m.Subject = d.str("subject")
 		case 34: // message
 			m.Message = d.bytes()
 		default:
@@ -82,33 +61,15 @@ func (m *View) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if len(m.Name) > 0 {
-		n += 1 + sizeBytes(len(m.Name))
-	}
-	if len(m.Text) > 0 {
-		n += 1 + sizeBytes(len(m.Text))
-	}
-	if m.Base != 0 {
-		n += 1 + sizeVarint(uint64(m.Base))
-	}
-	if m.Size != 0 {
-		n += 1 + sizeVarint(uint64(m.Size))
-	}
-	if m.Hidden {
-		n += 1 + 1
-	}
-	if m.Encoded {
-		n += 1 + 1
-	}
-	if m.Parent != 0 {
-		n += 1 + sizeVarint(zigzag32(m.Parent))
-	}
-	if m.OriginStart != 0 {
-		n += 1 + sizeVarint(uint64(m.OriginStart))
-	}
-	if m.OriginEnd != 0 {
-		n += 1 + sizeVarint(uint64(m.OriginEnd))
-	}
+	n += sizeText(1, len(m.Name))
+	n += sizeText(1, len(m.Text))
+	n += sizeUint(1, uint64(m.Base))
+	n += sizeUint(1, uint64(m.Size))
+	n += sizeBool(1, m.Hidden)
+	n += sizeBool(1, m.Encoded)
+	n += sizeUint(1, zigzag32(m.Parent))
+	n += sizeUint(1, uint64(m.OriginStart))
+	n += sizeUint(1, uint64(m.OriginEnd))
 	return n
 }
 
@@ -117,42 +78,15 @@ func (m *View) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if len(m.Name) > 0 {
-		dst = append(dst, 0x0a)
-		dst = appendBytes(dst, m.Name)
-	}
-	if len(m.Text) > 0 {
-		dst = append(dst, 0x12)
-		dst = appendBytes(dst, m.Text)
-	}
-	if m.Base != 0 {
-		dst = append(dst, 0x18)
-		dst = appendVarint(dst, uint64(m.Base))
-	}
-	if m.Size != 0 {
-		dst = append(dst, 0x20)
-		dst = appendVarint(dst, uint64(m.Size))
-	}
-	if m.Hidden {
-		dst = append(dst, 0x28)
-		dst = appendBool(dst, m.Hidden)
-	}
-	if m.Encoded {
-		dst = append(dst, 0x30)
-		dst = appendBool(dst, m.Encoded)
-	}
-	if m.Parent != 0 {
-		dst = append(dst, 0x38)
-		dst = appendVarint(dst, zigzag32(m.Parent))
-	}
-	if m.OriginStart != 0 {
-		dst = append(dst, 0x40)
-		dst = appendVarint(dst, uint64(m.OriginStart))
-	}
-	if m.OriginEnd != 0 {
-		dst = append(dst, 0x48)
-		dst = appendVarint(dst, uint64(m.OriginEnd))
-	}
+	dst = putString(dst, 10, m.Name)
+	dst = putBytes(dst, 18, m.Text)
+	dst = putUint(dst, 24, uint64(m.Base))
+	dst = putUint(dst, 32, uint64(m.Size))
+	dst = putBool(dst, 40, m.Hidden)
+	dst = putBool(dst, 48, m.Encoded)
+	dst = putUint(dst, 56, zigzag32(m.Parent))
+	dst = putUint(dst, 64, uint64(m.OriginStart))
+	dst = putUint(dst, 72, uint64(m.OriginEnd))
 	return dst
 }
 
@@ -160,10 +94,7 @@ func (m *View) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *View) UnmarshalProto(b []byte) error {
 	*m = View{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *View) decode(b []byte, depth int) *DecodeError {
@@ -171,8 +102,7 @@ func (m *View) decode(b []byte, depth int) *DecodeError {
 	for d.next() {
 		switch d.tag {
 		case 10: // name
-			m.Name = d.str()
-			d.named("name")
+			m.Name = d.str("name")
 		case 18: // text
 			m.Text = d.bytes()
 		case 24: // base
@@ -202,27 +132,15 @@ func (m *Hit) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if len(m.Signature) > 0 {
-		n += 1 + sizeBytes(len(m.Signature))
-	}
+	n += sizeText(1, len(m.Signature))
 	n += 1 + sizeVarint(uint64(m.Threat))
-	if m.Severity != 0 {
-		n += 1 + sizeVarint(uint64(m.Severity))
-	}
-	if math.Float32bits(m.Confidence) != 0 {
-		n += 1 + 4
-	}
-	if m.View != 0 {
-		n += 1 + sizeVarint(uint64(m.View))
-	}
-	if m.Start != 0 {
-		n += 1 + sizeVarint(uint64(m.Start))
-	}
-	if m.End != 0 {
-		n += 1 + sizeVarint(uint64(m.End))
-	}
+	n += sizeUint(1, uint64(m.Severity))
+	n += sizeFloat(1, m.Confidence)
+	n += sizeUint(1, uint64(m.View))
+	n += sizeUint(1, uint64(m.Start))
+	n += sizeUint(1, uint64(m.End))
 	for _, v := range m.Tags {
-		n += 1 + sizeBytes(len(v))
+		n += sizeBody(1, len(v))
 	}
 	return n
 }
@@ -232,35 +150,15 @@ func (m *Hit) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if len(m.Signature) > 0 {
-		dst = append(dst, 0x0a)
-		dst = appendBytes(dst, m.Signature)
-	}
-	dst = append(dst, 0x10)
-	dst = appendVarint(dst, uint64(m.Threat))
-	if m.Severity != 0 {
-		dst = append(dst, 0x18)
-		dst = appendVarint(dst, uint64(m.Severity))
-	}
-	if math.Float32bits(m.Confidence) != 0 {
-		dst = append(dst, 0x25)
-		dst = appendFloat(dst, m.Confidence)
-	}
-	if m.View != 0 {
-		dst = append(dst, 0x28)
-		dst = appendVarint(dst, uint64(m.View))
-	}
-	if m.Start != 0 {
-		dst = append(dst, 0x30)
-		dst = appendVarint(dst, uint64(m.Start))
-	}
-	if m.End != 0 {
-		dst = append(dst, 0x38)
-		dst = appendVarint(dst, uint64(m.End))
-	}
+	dst = putString(dst, 10, m.Signature)
+	dst = mustUint(dst, 16, uint64(m.Threat))
+	dst = putUint(dst, 24, uint64(m.Severity))
+	dst = putFloat(dst, 37, m.Confidence)
+	dst = putUint(dst, 40, uint64(m.View))
+	dst = putUint(dst, 48, uint64(m.Start))
+	dst = putUint(dst, 56, uint64(m.End))
 	for _, v := range m.Tags {
-		dst = append(dst, 0x42)
-		dst = appendBytes(dst, v)
+		dst = mustText(dst, 66, v)
 	}
 	return dst
 }
@@ -269,10 +167,7 @@ func (m *Hit) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *Hit) UnmarshalProto(b []byte) error {
 	*m = Hit{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *Hit) decode(b []byte, depth int) *DecodeError {
@@ -280,8 +175,7 @@ func (m *Hit) decode(b []byte, depth int) *DecodeError {
 	for d.next() {
 		switch d.tag {
 		case 10: // signature
-			m.Signature = d.str()
-			d.named("signature")
+			m.Signature = d.str("signature")
 		case 16: // threat
 			m.Threat = Threat(d.varint())
 		case 24: // severity
@@ -295,8 +189,7 @@ func (m *Hit) decode(b []byte, depth int) *DecodeError {
 		case 56: // end
 			m.End = uint32(d.varint())
 		case 66: // tags
-			m.Tags = append(m.Tags, d.str())
-			d.named("tags")
+			m.Tags = append(m.Tags, d.str("tags"))
 		default:
 			d.skip()
 		}
@@ -311,24 +204,16 @@ func (m *DetectRequest) SizeProto() int {
 	}
 	n := 0
 	n += 1 + sizeVarint(uint64(m.Kind))
-	if len(m.Source) > 0 {
-		n += 1 + sizeBytes(len(m.Source))
-	}
-	if len(m.Topic) > 0 {
-		n += 1 + sizeBytes(len(m.Topic))
-	}
-	if m.Size != 0 {
-		n += 1 + sizeVarint(m.Size)
-	}
+	n += sizeText(1, len(m.Source))
+	n += sizeText(1, len(m.Topic))
+	n += sizeUint(1, m.Size)
 	for _, v := range m.Views {
-		n += 1 + sizeBytes(v.SizeProto())
+		n += sizeBody(1, v.SizeProto())
 	}
 	for _, v := range m.Hits {
-		n += 1 + sizeBytes(v.SizeProto())
+		n += sizeBody(1, v.SizeProto())
 	}
-	if m.Truncated {
-		n += 1 + 1
-	}
+	n += sizeBool(1, m.Truncated)
 	return n
 }
 
@@ -337,32 +222,17 @@ func (m *DetectRequest) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	dst = append(dst, 0x08)
-	dst = appendVarint(dst, uint64(m.Kind))
-	if len(m.Source) > 0 {
-		dst = append(dst, 0x12)
-		dst = appendBytes(dst, m.Source)
-	}
-	if len(m.Topic) > 0 {
-		dst = append(dst, 0x1a)
-		dst = appendBytes(dst, m.Topic)
-	}
-	if m.Size != 0 {
-		dst = append(dst, 0x20)
-		dst = appendVarint(dst, m.Size)
-	}
+	dst = mustUint(dst, 8, uint64(m.Kind))
+	dst = putBytes(dst, 18, m.Source)
+	dst = putString(dst, 26, m.Topic)
+	dst = putUint(dst, 32, m.Size)
 	for _, v := range m.Views {
-		dst = append(dst, 0x2a)
-		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+		dst = v.AppendProto(mustHead(dst, 42, v.SizeProto()))
 	}
 	for _, v := range m.Hits {
-		dst = append(dst, 0x32)
-		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+		dst = v.AppendProto(mustHead(dst, 50, v.SizeProto()))
 	}
-	if m.Truncated {
-		dst = append(dst, 0x38)
-		dst = appendBool(dst, m.Truncated)
-	}
+	dst = putBool(dst, 56, m.Truncated)
 	return dst
 }
 
@@ -370,10 +240,7 @@ func (m *DetectRequest) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *DetectRequest) UnmarshalProto(b []byte) error {
 	*m = DetectRequest{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *DetectRequest) decode(b []byte, depth int) *DecodeError {
@@ -387,8 +254,7 @@ func (m *DetectRequest) decode(b []byte, depth int) *DecodeError {
 		case 18: // source
 			m.Source = d.bytes()
 		case 26: // topic
-			m.Topic = d.str()
-			d.named("topic")
+			m.Topic = d.str("topic")
 		case 32: // size
 			m.Size = d.varint()
 		case 42: // views
@@ -413,14 +279,10 @@ func (m *JudgeRequest) SizeProto() int {
 	}
 	n := 0
 	if m.Payload != nil {
-		n += 1 + sizeBytes(m.Payload.SizeProto())
+		n += sizeBody(1, m.Payload.SizeProto())
 	}
-	if len(m.State) > 0 {
-		n += 1 + sizeBytes(len(m.State))
-	}
-	if len(m.Answer) > 0 {
-		n += 1 + sizeBytes(len(m.Answer))
-	}
+	n += sizeText(1, len(m.State))
+	n += sizeText(1, len(m.Answer))
 	return n
 }
 
@@ -430,17 +292,10 @@ func (m *JudgeRequest) AppendProto(dst []byte) []byte {
 		return dst
 	}
 	if m.Payload != nil {
-		dst = append(dst, 0x0a)
-		dst = m.Payload.AppendProto(appendVarint(dst, uint64(m.Payload.SizeProto())))
+		dst = m.Payload.AppendProto(mustHead(dst, 10, m.Payload.SizeProto()))
 	}
-	if len(m.State) > 0 {
-		dst = append(dst, 0x12)
-		dst = appendBytes(dst, m.State)
-	}
-	if len(m.Answer) > 0 {
-		dst = append(dst, 0x1a)
-		dst = appendBytes(dst, m.Answer)
-	}
+	dst = putBytes(dst, 18, m.State)
+	dst = putBytes(dst, 26, m.Answer)
 	return dst
 }
 
@@ -448,10 +303,7 @@ func (m *JudgeRequest) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *JudgeRequest) UnmarshalProto(b []byte) error {
 	*m = JudgeRequest{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *JudgeRequest) decode(b []byte, depth int) *DecodeError {
@@ -483,21 +335,11 @@ func (m *Finding) SizeProto() int {
 	n += 1 + sizeVarint(uint64(m.Threat))
 	n += 1 + sizeVarint(uint64(m.Severity))
 	n += 1 + 4
-	if m.View != 0 {
-		n += 1 + sizeVarint(uint64(m.View))
-	}
-	if m.Start != 0 {
-		n += 1 + sizeVarint(uint64(m.Start))
-	}
-	if m.End != 0 {
-		n += 1 + sizeVarint(uint64(m.End))
-	}
-	if len(m.Signature) > 0 {
-		n += 1 + sizeBytes(len(m.Signature))
-	}
-	if len(m.Reason) > 0 {
-		n += 1 + sizeBytes(len(m.Reason))
-	}
+	n += sizeUint(1, uint64(m.View))
+	n += sizeUint(1, uint64(m.Start))
+	n += sizeUint(1, uint64(m.End))
+	n += sizeText(1, len(m.Signature))
+	n += sizeText(1, len(m.Reason))
 	return n
 }
 
@@ -506,32 +348,14 @@ func (m *Finding) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	dst = append(dst, 0x08)
-	dst = appendVarint(dst, uint64(m.Threat))
-	dst = append(dst, 0x10)
-	dst = appendVarint(dst, uint64(m.Severity))
-	dst = append(dst, 0x1d)
-	dst = appendFloat(dst, m.Confidence)
-	if m.View != 0 {
-		dst = append(dst, 0x20)
-		dst = appendVarint(dst, uint64(m.View))
-	}
-	if m.Start != 0 {
-		dst = append(dst, 0x28)
-		dst = appendVarint(dst, uint64(m.Start))
-	}
-	if m.End != 0 {
-		dst = append(dst, 0x30)
-		dst = appendVarint(dst, uint64(m.End))
-	}
-	if len(m.Signature) > 0 {
-		dst = append(dst, 0x3a)
-		dst = appendBytes(dst, m.Signature)
-	}
-	if len(m.Reason) > 0 {
-		dst = append(dst, 0x42)
-		dst = appendBytes(dst, m.Reason)
-	}
+	dst = mustUint(dst, 8, uint64(m.Threat))
+	dst = mustUint(dst, 16, uint64(m.Severity))
+	dst = mustFloat(dst, 29, m.Confidence)
+	dst = putUint(dst, 32, uint64(m.View))
+	dst = putUint(dst, 40, uint64(m.Start))
+	dst = putUint(dst, 48, uint64(m.End))
+	dst = putString(dst, 58, m.Signature)
+	dst = putString(dst, 66, m.Reason)
 	return dst
 }
 
@@ -539,10 +363,7 @@ func (m *Finding) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *Finding) UnmarshalProto(b []byte) error {
 	*m = Finding{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *Finding) decode(b []byte, depth int) *DecodeError {
@@ -562,11 +383,9 @@ func (m *Finding) decode(b []byte, depth int) *DecodeError {
 		case 48: // end
 			m.End = uint32(d.varint())
 		case 58: // signature
-			m.Signature = d.str()
-			d.named("signature")
+			m.Signature = d.str("signature")
 		case 66: // reason
-			m.Reason = d.str()
-			d.named("reason")
+			m.Reason = d.str("reason")
 		default:
 			d.skip()
 		}
@@ -580,9 +399,7 @@ func (m *Question) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if len(m.Prompt) > 0 {
-		n += 1 + sizeBytes(len(m.Prompt))
-	}
+	n += sizeText(1, len(m.Prompt))
 	n += 1 + sizeVarint(uint64(m.MaxAnswerBytes))
 	return n
 }
@@ -592,12 +409,8 @@ func (m *Question) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if len(m.Prompt) > 0 {
-		dst = append(dst, 0x0a)
-		dst = appendBytes(dst, m.Prompt)
-	}
-	dst = append(dst, 0x10)
-	dst = appendVarint(dst, uint64(m.MaxAnswerBytes))
+	dst = putBytes(dst, 10, m.Prompt)
+	dst = mustUint(dst, 16, uint64(m.MaxAnswerBytes))
 	return dst
 }
 
@@ -605,10 +418,7 @@ func (m *Question) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *Question) UnmarshalProto(b []byte) error {
 	*m = Question{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *Question) decode(b []byte, depth int) *DecodeError {
@@ -633,14 +443,12 @@ func (m *Verdict) SizeProto() int {
 	}
 	n := 0
 	for _, v := range m.Findings {
-		n += 1 + sizeBytes(v.SizeProto())
+		n += sizeBody(1, v.SizeProto())
 	}
 	if m.Question != nil {
-		n += 1 + sizeBytes(m.Question.SizeProto())
+		n += sizeBody(1, m.Question.SizeProto())
 	}
-	if len(m.State) > 0 {
-		n += 1 + sizeBytes(len(m.State))
-	}
+	n += sizeText(1, len(m.State))
 	return n
 }
 
@@ -650,17 +458,12 @@ func (m *Verdict) AppendProto(dst []byte) []byte {
 		return dst
 	}
 	for _, v := range m.Findings {
-		dst = append(dst, 0x0a)
-		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+		dst = v.AppendProto(mustHead(dst, 10, v.SizeProto()))
 	}
 	if m.Question != nil {
-		dst = append(dst, 0x12)
-		dst = m.Question.AppendProto(appendVarint(dst, uint64(m.Question.SizeProto())))
+		dst = m.Question.AppendProto(mustHead(dst, 18, m.Question.SizeProto()))
 	}
-	if len(m.State) > 0 {
-		dst = append(dst, 0x1a)
-		dst = appendBytes(dst, m.State)
-	}
+	dst = putBytes(dst, 26, m.State)
 	return dst
 }
 
@@ -668,10 +471,7 @@ func (m *Verdict) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *Verdict) UnmarshalProto(b []byte) error {
 	*m = Verdict{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *Verdict) decode(b []byte, depth int) *DecodeError {
@@ -702,48 +502,42 @@ func (m *Request) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if m.ClockUnixNanos != 0 {
-		n += 1 + sizeVarint(uint64(m.ClockUnixNanos))
-	}
-	if m.Seed != 0 {
-		n += 1 + sizeVarint(m.Seed)
-	}
+	n += sizeUint(1, uint64(m.ClockUnixNanos))
+	n += sizeUint(1, m.Seed)
 	if m.Describe != nil {
-		n += 1 + sizeBytes(m.Describe.SizeProto())
+		n += sizeBody(1, m.Describe.SizeProto())
 	}
 	if m.Configure != nil {
-		n += 1 + sizeBytes(m.Configure.SizeProto())
+		n += sizeBody(1, m.Configure.SizeProto())
 	}
 	if m.Detect != nil {
-		n += 1 + sizeBytes(m.Detect.SizeProto())
+		n += sizeBody(1, m.Detect.SizeProto())
 	}
 	if m.Judge != nil {
-		n += 1 + sizeBytes(m.Judge.SizeProto())
+		n += sizeBody(1, m.Judge.SizeProto())
 	}
 	if m.Request != nil {
-		n += 1 + sizeBytes(m.Request.SizeProto())
+		n += sizeBody(1, m.Request.SizeProto())
 	}
 	if m.Response != nil {
-		n += 1 + sizeBytes(m.Response.SizeProto())
+		n += sizeBody(1, m.Response.SizeProto())
 	}
 	if m.Stream != nil {
-		n += 1 + sizeBytes(m.Stream.SizeProto())
+		n += sizeBody(1, m.Stream.SizeProto())
 	}
 	if m.Models != nil {
-		n += 1 + sizeBytes(m.Models.SizeProto())
+		n += sizeBody(1, m.Models.SizeProto())
 	}
 	if m.Health != nil {
-		n += 1 + sizeBytes(m.Health.SizeProto())
+		n += sizeBody(1, m.Health.SizeProto())
 	}
 	if m.Auth != nil {
-		n += 1 + sizeBytes(m.Auth.SizeProto())
+		n += sizeBody(1, m.Auth.SizeProto())
 	}
 	if m.Step != nil {
-		n += 1 + sizeBytes(m.Step.SizeProto())
+		n += sizeBody(1, m.Step.SizeProto())
 	}
-	if m.Revision != 0 {
-		n += 1 + sizeVarint(uint64(m.Revision))
-	}
+	n += sizeUint(1, uint64(m.Revision))
 	return n
 }
 
@@ -752,62 +546,42 @@ func (m *Request) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if m.ClockUnixNanos != 0 {
-		dst = append(dst, 0x08)
-		dst = appendVarint(dst, uint64(m.ClockUnixNanos))
-	}
-	if m.Seed != 0 {
-		dst = append(dst, 0x10)
-		dst = appendVarint(dst, m.Seed)
-	}
+	dst = putUint(dst, 8, uint64(m.ClockUnixNanos))
+	dst = putUint(dst, 16, m.Seed)
 	if m.Describe != nil {
-		dst = append(dst, 0x1a)
-		dst = m.Describe.AppendProto(appendVarint(dst, uint64(m.Describe.SizeProto())))
+		dst = m.Describe.AppendProto(mustHead(dst, 26, m.Describe.SizeProto()))
 	}
 	if m.Configure != nil {
-		dst = append(dst, 0x22)
-		dst = m.Configure.AppendProto(appendVarint(dst, uint64(m.Configure.SizeProto())))
+		dst = m.Configure.AppendProto(mustHead(dst, 34, m.Configure.SizeProto()))
 	}
 	if m.Detect != nil {
-		dst = append(dst, 0x2a)
-		dst = m.Detect.AppendProto(appendVarint(dst, uint64(m.Detect.SizeProto())))
+		dst = m.Detect.AppendProto(mustHead(dst, 42, m.Detect.SizeProto()))
 	}
 	if m.Judge != nil {
-		dst = append(dst, 0x32)
-		dst = m.Judge.AppendProto(appendVarint(dst, uint64(m.Judge.SizeProto())))
+		dst = m.Judge.AppendProto(mustHead(dst, 50, m.Judge.SizeProto()))
 	}
 	if m.Request != nil {
-		dst = append(dst, 0x3a)
-		dst = m.Request.AppendProto(appendVarint(dst, uint64(m.Request.SizeProto())))
+		dst = m.Request.AppendProto(mustHead(dst, 58, m.Request.SizeProto()))
 	}
 	if m.Response != nil {
-		dst = append(dst, 0x42)
-		dst = m.Response.AppendProto(appendVarint(dst, uint64(m.Response.SizeProto())))
+		dst = m.Response.AppendProto(mustHead(dst, 66, m.Response.SizeProto()))
 	}
 	if m.Stream != nil {
-		dst = append(dst, 0x4a)
-		dst = m.Stream.AppendProto(appendVarint(dst, uint64(m.Stream.SizeProto())))
+		dst = m.Stream.AppendProto(mustHead(dst, 74, m.Stream.SizeProto()))
 	}
 	if m.Models != nil {
-		dst = append(dst, 0x52)
-		dst = m.Models.AppendProto(appendVarint(dst, uint64(m.Models.SizeProto())))
+		dst = m.Models.AppendProto(mustHead(dst, 82, m.Models.SizeProto()))
 	}
 	if m.Health != nil {
-		dst = append(dst, 0x5a)
-		dst = m.Health.AppendProto(appendVarint(dst, uint64(m.Health.SizeProto())))
+		dst = m.Health.AppendProto(mustHead(dst, 90, m.Health.SizeProto()))
 	}
 	if m.Auth != nil {
-		dst = append(dst, 0x62)
-		dst = m.Auth.AppendProto(appendVarint(dst, uint64(m.Auth.SizeProto())))
+		dst = m.Auth.AppendProto(mustHead(dst, 98, m.Auth.SizeProto()))
 	}
 	if m.Step != nil {
-		dst = append(dst, 0x6a)
-		dst = m.Step.AppendProto(appendVarint(dst, uint64(m.Step.SizeProto())))
+		dst = m.Step.AppendProto(mustHead(dst, 106, m.Step.SizeProto()))
 	}
-	if m.Revision != 0 {
-		dst = append(dst, 0x70)
-		dst = appendVarint(dst, uint64(m.Revision))
-	}
+	dst = putUint(dst, 112, uint64(m.Revision))
 	return dst
 }
 
@@ -815,10 +589,7 @@ func (m *Request) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *Request) UnmarshalProto(b []byte) error {
 	*m = Request{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *Request) decode(b []byte, depth int) *DecodeError {
@@ -1010,37 +781,37 @@ func (m *Response) SizeProto() int {
 	}
 	n := 0
 	if m.Error != nil {
-		n += 1 + sizeBytes(m.Error.SizeProto())
+		n += sizeBody(1, m.Error.SizeProto())
 	}
 	if m.Manifest != nil {
-		n += 1 + sizeBytes(m.Manifest.SizeProto())
+		n += sizeBody(1, m.Manifest.SizeProto())
 	}
 	if m.Configured != nil {
-		n += 1 + sizeBytes(m.Configured.SizeProto())
+		n += sizeBody(1, m.Configured.SizeProto())
 	}
 	if m.Verdict != nil {
-		n += 1 + sizeBytes(m.Verdict.SizeProto())
+		n += sizeBody(1, m.Verdict.SizeProto())
 	}
 	if m.HTTPRequest != nil {
-		n += 1 + sizeBytes(m.HTTPRequest.SizeProto())
+		n += sizeBody(1, m.HTTPRequest.SizeProto())
 	}
 	if m.Result != nil {
-		n += 1 + sizeBytes(m.Result.SizeProto())
+		n += sizeBody(1, m.Result.SizeProto())
 	}
 	if m.Stream != nil {
-		n += 1 + sizeBytes(m.Stream.SizeProto())
+		n += sizeBody(1, m.Stream.SizeProto())
 	}
 	if m.Models != nil {
-		n += 1 + sizeBytes(m.Models.SizeProto())
+		n += sizeBody(1, m.Models.SizeProto())
 	}
 	if m.Health != nil {
-		n += 1 + sizeBytes(m.Health.SizeProto())
+		n += sizeBody(1, m.Health.SizeProto())
 	}
 	if m.Auth != nil {
-		n += 1 + sizeBytes(m.Auth.SizeProto())
+		n += sizeBody(1, m.Auth.SizeProto())
 	}
 	if m.Step != nil {
-		n += 1 + sizeBytes(m.Step.SizeProto())
+		n += sizeBody(1, m.Step.SizeProto())
 	}
 	return n
 }
@@ -1051,48 +822,37 @@ func (m *Response) AppendProto(dst []byte) []byte {
 		return dst
 	}
 	if m.Error != nil {
-		dst = append(dst, 0x0a)
-		dst = m.Error.AppendProto(appendVarint(dst, uint64(m.Error.SizeProto())))
+		dst = m.Error.AppendProto(mustHead(dst, 10, m.Error.SizeProto()))
 	}
 	if m.Manifest != nil {
-		dst = append(dst, 0x12)
-		dst = m.Manifest.AppendProto(appendVarint(dst, uint64(m.Manifest.SizeProto())))
+		dst = m.Manifest.AppendProto(mustHead(dst, 18, m.Manifest.SizeProto()))
 	}
 	if m.Configured != nil {
-		dst = append(dst, 0x1a)
-		dst = m.Configured.AppendProto(appendVarint(dst, uint64(m.Configured.SizeProto())))
+		dst = m.Configured.AppendProto(mustHead(dst, 26, m.Configured.SizeProto()))
 	}
 	if m.Verdict != nil {
-		dst = append(dst, 0x22)
-		dst = m.Verdict.AppendProto(appendVarint(dst, uint64(m.Verdict.SizeProto())))
+		dst = m.Verdict.AppendProto(mustHead(dst, 34, m.Verdict.SizeProto()))
 	}
 	if m.HTTPRequest != nil {
-		dst = append(dst, 0x2a)
-		dst = m.HTTPRequest.AppendProto(appendVarint(dst, uint64(m.HTTPRequest.SizeProto())))
+		dst = m.HTTPRequest.AppendProto(mustHead(dst, 42, m.HTTPRequest.SizeProto()))
 	}
 	if m.Result != nil {
-		dst = append(dst, 0x32)
-		dst = m.Result.AppendProto(appendVarint(dst, uint64(m.Result.SizeProto())))
+		dst = m.Result.AppendProto(mustHead(dst, 50, m.Result.SizeProto()))
 	}
 	if m.Stream != nil {
-		dst = append(dst, 0x3a)
-		dst = m.Stream.AppendProto(appendVarint(dst, uint64(m.Stream.SizeProto())))
+		dst = m.Stream.AppendProto(mustHead(dst, 58, m.Stream.SizeProto()))
 	}
 	if m.Models != nil {
-		dst = append(dst, 0x42)
-		dst = m.Models.AppendProto(appendVarint(dst, uint64(m.Models.SizeProto())))
+		dst = m.Models.AppendProto(mustHead(dst, 66, m.Models.SizeProto()))
 	}
 	if m.Health != nil {
-		dst = append(dst, 0x4a)
-		dst = m.Health.AppendProto(appendVarint(dst, uint64(m.Health.SizeProto())))
+		dst = m.Health.AppendProto(mustHead(dst, 74, m.Health.SizeProto()))
 	}
 	if m.Auth != nil {
-		dst = append(dst, 0x52)
-		dst = m.Auth.AppendProto(appendVarint(dst, uint64(m.Auth.SizeProto())))
+		dst = m.Auth.AppendProto(mustHead(dst, 82, m.Auth.SizeProto()))
 	}
 	if m.Step != nil {
-		dst = append(dst, 0x5a)
-		dst = m.Step.AppendProto(appendVarint(dst, uint64(m.Step.SizeProto())))
+		dst = m.Step.AppendProto(mustHead(dst, 90, m.Step.SizeProto()))
 	}
 	return dst
 }
@@ -1101,10 +861,7 @@ func (m *Response) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *Response) UnmarshalProto(b []byte) error {
 	*m = Response{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *Response) decode(b []byte, depth int) *DecodeError {
@@ -1297,10 +1054,7 @@ func (m *DescribeRequest) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *DescribeRequest) UnmarshalProto(b []byte) error {
 	*m = DescribeRequest{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *DescribeRequest) decode(b []byte, depth int) *DecodeError {
@@ -1320,11 +1074,9 @@ func (m *ConfigureRequest) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if len(m.Config) > 0 {
-		n += 1 + sizeBytes(len(m.Config))
-	}
+	n += sizeText(1, len(m.Config))
 	for _, v := range m.Assets {
-		n += 1 + sizeBytes(v.SizeProto())
+		n += sizeBody(1, v.SizeProto())
 	}
 	return n
 }
@@ -1334,13 +1086,9 @@ func (m *ConfigureRequest) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if len(m.Config) > 0 {
-		dst = append(dst, 0x0a)
-		dst = appendBytes(dst, m.Config)
-	}
+	dst = putBytes(dst, 10, m.Config)
 	for _, v := range m.Assets {
-		dst = append(dst, 0x12)
-		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+		dst = v.AppendProto(mustHead(dst, 18, v.SizeProto()))
 	}
 	return dst
 }
@@ -1349,10 +1097,7 @@ func (m *ConfigureRequest) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *ConfigureRequest) UnmarshalProto(b []byte) error {
 	*m = ConfigureRequest{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *ConfigureRequest) decode(b []byte, depth int) *DecodeError {
@@ -1379,7 +1124,7 @@ func (m *ConfigureResponse) SizeProto() int {
 	}
 	n := 0
 	for _, v := range m.Warnings {
-		n += 1 + sizeBytes(len(v))
+		n += sizeBody(1, len(v))
 	}
 	return n
 }
@@ -1390,8 +1135,7 @@ func (m *ConfigureResponse) AppendProto(dst []byte) []byte {
 		return dst
 	}
 	for _, v := range m.Warnings {
-		dst = append(dst, 0x0a)
-		dst = appendBytes(dst, v)
+		dst = mustText(dst, 10, v)
 	}
 	return dst
 }
@@ -1400,10 +1144,7 @@ func (m *ConfigureResponse) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *ConfigureResponse) UnmarshalProto(b []byte) error {
 	*m = ConfigureResponse{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *ConfigureResponse) decode(b []byte, depth int) *DecodeError {
@@ -1411,8 +1152,7 @@ func (m *ConfigureResponse) decode(b []byte, depth int) *DecodeError {
 	for d.next() {
 		switch d.tag {
 		case 10: // warnings
-			m.Warnings = append(m.Warnings, d.str())
-			d.named("warnings")
+			m.Warnings = append(m.Warnings, d.str("warnings"))
 		default:
 			d.skip()
 		}
@@ -1426,12 +1166,8 @@ func (m *Asset) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if len(m.Name) > 0 {
-		n += 1 + sizeBytes(len(m.Name))
-	}
-	if len(m.Data) > 0 {
-		n += 1 + sizeBytes(len(m.Data))
-	}
+	n += sizeText(1, len(m.Name))
+	n += sizeText(1, len(m.Data))
 	return n
 }
 
@@ -1440,14 +1176,8 @@ func (m *Asset) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if len(m.Name) > 0 {
-		dst = append(dst, 0x0a)
-		dst = appendBytes(dst, m.Name)
-	}
-	if len(m.Data) > 0 {
-		dst = append(dst, 0x12)
-		dst = appendBytes(dst, m.Data)
-	}
+	dst = putString(dst, 10, m.Name)
+	dst = putBytes(dst, 18, m.Data)
 	return dst
 }
 
@@ -1455,10 +1185,7 @@ func (m *Asset) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *Asset) UnmarshalProto(b []byte) error {
 	*m = Asset{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *Asset) decode(b []byte, depth int) *DecodeError {
@@ -1466,8 +1193,7 @@ func (m *Asset) decode(b []byte, depth int) *DecodeError {
 	for d.next() {
 		switch d.tag {
 		case 10: // name
-			m.Name = d.str()
-			d.named("name")
+			m.Name = d.str("name")
 		case 18: // data
 			m.Data = d.bytes()
 		default:
@@ -1483,62 +1209,46 @@ func (m *Manifest) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if len(m.Name) > 0 {
-		n += 1 + sizeBytes(len(m.Name))
-	}
-	if len(m.Version) > 0 {
-		n += 1 + sizeBytes(len(m.Version))
-	}
+	n += sizeText(1, len(m.Name))
+	n += sizeText(1, len(m.Version))
 	n += 1 + sizeVarint(uint64(m.Kind))
 	n += 1 + sizeVarint(uint64(m.ABI))
 	n += 1 + sizeVarint(uint64(m.Encoding))
 	if len(m.Ops) > 0 {
-		n += 1 + sizeBytes(sizeManifestOps(m))
+		n += sizeBody(1, sizeManifestOps(m))
 	}
-	if len(m.Summary) > 0 {
-		n += 1 + sizeBytes(len(m.Summary))
-	}
-	if len(m.License) > 0 {
-		n += 1 + sizeBytes(len(m.License))
-	}
-	if len(m.Homepage) > 0 {
-		n += 1 + sizeBytes(len(m.Homepage))
-	}
+	n += sizeText(1, len(m.Summary))
+	n += sizeText(1, len(m.License))
+	n += sizeText(1, len(m.Homepage))
 	if m.Limits != nil {
-		n += 1 + sizeBytes(m.Limits.SizeProto())
+		n += sizeBody(1, m.Limits.SizeProto())
 	}
 	if m.Wake != nil {
-		n += 1 + sizeBytes(m.Wake.SizeProto())
+		n += sizeBody(1, m.Wake.SizeProto())
 	}
 	if len(m.Threats) > 0 {
-		n += 1 + sizeBytes(sizeManifestThreats(m))
+		n += sizeBody(1, sizeManifestThreats(m))
 	}
-	if m.Excerpts {
-		n += 1 + 1
-	}
+	n += sizeBool(1, m.Excerpts)
 	for _, v := range m.Credentials {
-		n += 1 + sizeBytes(v.SizeProto())
+		n += sizeBody(1, v.SizeProto())
 	}
 	for _, v := range m.Endpoints {
-		n += 1 + sizeBytes(v.SizeProto())
+		n += sizeBody(1, v.SizeProto())
 	}
 	for _, v := range m.Derived {
-		n += 2 + sizeBytes(v.SizeProto())
+		n += sizeBody(2, v.SizeProto())
 	}
 	if len(m.Actions) > 0 {
-		n += 2 + sizeBytes(sizeManifestActions(m))
+		n += sizeBody(2, sizeManifestActions(m))
 	}
-	if m.Revision != 0 {
-		n += 2 + sizeVarint(uint64(m.Revision))
-	}
+	n += sizeUint(2, uint64(m.Revision))
 	for _, v := range m.Digests {
-		n += 2 + sizeBytes(v.SizeProto())
+		n += sizeBody(2, v.SizeProto())
 	}
-	if len(m.Signature) > 0 {
-		n += 2 + sizeBytes(len(m.Signature))
-	}
+	n += sizeText(2, len(m.Signature))
 	for _, v := range m.Grants {
-		n += 2 + sizeBytes(v.SizeProto())
+		n += sizeBody(2, v.SizeProto())
 	}
 	return n
 }
@@ -1548,92 +1258,55 @@ func (m *Manifest) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if len(m.Name) > 0 {
-		dst = append(dst, 0x0a)
-		dst = appendBytes(dst, m.Name)
-	}
-	if len(m.Version) > 0 {
-		dst = append(dst, 0x12)
-		dst = appendBytes(dst, m.Version)
-	}
-	dst = append(dst, 0x18)
-	dst = appendVarint(dst, uint64(m.Kind))
-	dst = append(dst, 0x20)
-	dst = appendVarint(dst, uint64(m.ABI))
-	dst = append(dst, 0x28)
-	dst = appendVarint(dst, uint64(m.Encoding))
+	dst = putString(dst, 10, m.Name)
+	dst = putString(dst, 18, m.Version)
+	dst = mustUint(dst, 24, uint64(m.Kind))
+	dst = mustUint(dst, 32, uint64(m.ABI))
+	dst = mustUint(dst, 40, uint64(m.Encoding))
 	if len(m.Ops) > 0 {
-		dst = append(dst, 0x32)
-		dst = appendVarint(dst, uint64(sizeManifestOps(m)))
+		dst = mustHead(dst, 50, sizeManifestOps(m))
 		for _, v := range m.Ops {
 			dst = appendVarint(dst, uint64(v))
 		}
 	}
-	if len(m.Summary) > 0 {
-		dst = append(dst, 0x3a)
-		dst = appendBytes(dst, m.Summary)
-	}
-	if len(m.License) > 0 {
-		dst = append(dst, 0x42)
-		dst = appendBytes(dst, m.License)
-	}
-	if len(m.Homepage) > 0 {
-		dst = append(dst, 0x4a)
-		dst = appendBytes(dst, m.Homepage)
-	}
+	dst = putString(dst, 58, m.Summary)
+	dst = putString(dst, 66, m.License)
+	dst = putString(dst, 74, m.Homepage)
 	if m.Limits != nil {
-		dst = append(dst, 0x52)
-		dst = m.Limits.AppendProto(appendVarint(dst, uint64(m.Limits.SizeProto())))
+		dst = m.Limits.AppendProto(mustHead(dst, 82, m.Limits.SizeProto()))
 	}
 	if m.Wake != nil {
-		dst = append(dst, 0x5a)
-		dst = m.Wake.AppendProto(appendVarint(dst, uint64(m.Wake.SizeProto())))
+		dst = m.Wake.AppendProto(mustHead(dst, 90, m.Wake.SizeProto()))
 	}
 	if len(m.Threats) > 0 {
-		dst = append(dst, 0x62)
-		dst = appendVarint(dst, uint64(sizeManifestThreats(m)))
+		dst = mustHead(dst, 98, sizeManifestThreats(m))
 		for _, v := range m.Threats {
 			dst = appendVarint(dst, uint64(v))
 		}
 	}
-	if m.Excerpts {
-		dst = append(dst, 0x68)
-		dst = appendBool(dst, m.Excerpts)
-	}
+	dst = putBool(dst, 104, m.Excerpts)
 	for _, v := range m.Credentials {
-		dst = append(dst, 0x72)
-		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+		dst = v.AppendProto(mustHead(dst, 114, v.SizeProto()))
 	}
 	for _, v := range m.Endpoints {
-		dst = append(dst, 0x7a)
-		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+		dst = v.AppendProto(mustHead(dst, 122, v.SizeProto()))
 	}
 	for _, v := range m.Derived {
-		dst = append(dst, 0x82, 0x01)
-		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+		dst = v.AppendProto(mustHead(dst, 130, v.SizeProto()))
 	}
 	if len(m.Actions) > 0 {
-		dst = append(dst, 0x8a, 0x01)
-		dst = appendVarint(dst, uint64(sizeManifestActions(m)))
+		dst = mustHead(dst, 138, sizeManifestActions(m))
 		for _, v := range m.Actions {
 			dst = appendVarint(dst, uint64(v))
 		}
 	}
-	if m.Revision != 0 {
-		dst = append(dst, 0x90, 0x01)
-		dst = appendVarint(dst, uint64(m.Revision))
-	}
+	dst = putUint(dst, 144, uint64(m.Revision))
 	for _, v := range m.Digests {
-		dst = append(dst, 0xa2, 0x01)
-		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+		dst = v.AppendProto(mustHead(dst, 162, v.SizeProto()))
 	}
-	if len(m.Signature) > 0 {
-		dst = append(dst, 0xaa, 0x01)
-		dst = appendBytes(dst, m.Signature)
-	}
+	dst = putBytes(dst, 170, m.Signature)
 	for _, v := range m.Grants {
-		dst = append(dst, 0xb2, 0x01)
-		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+		dst = v.AppendProto(mustHead(dst, 178, v.SizeProto()))
 	}
 	return dst
 }
@@ -1666,10 +1339,7 @@ func sizeManifestActions(m *Manifest) int {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *Manifest) UnmarshalProto(b []byte) error {
 	*m = Manifest{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *Manifest) decode(b []byte, depth int) *DecodeError {
@@ -1682,11 +1352,9 @@ func (m *Manifest) decode(b []byte, depth int) *DecodeError {
 	for d.next() {
 		switch d.tag {
 		case 10: // name
-			m.Name = d.str()
-			d.named("name")
+			m.Name = d.str("name")
 		case 18: // version
-			m.Version = d.str()
-			d.named("version")
+			m.Version = d.str("version")
 		case 24: // kind
 			m.Kind = PluginKind(d.varint())
 		case 32: // abi
@@ -1702,14 +1370,11 @@ func (m *Manifest) decode(b []byte, depth int) *DecodeError {
 			}
 			d.nested("ops", -1, packed.err)
 		case 58: // summary
-			m.Summary = d.str()
-			d.named("summary")
+			m.Summary = d.str("summary")
 		case 66: // license
-			m.License = d.str()
-			d.named("license")
+			m.License = d.str("license")
 		case 74: // homepage
-			m.Homepage = d.str()
-			d.named("homepage")
+			m.Homepage = d.str("homepage")
 		case 82: // limits
 			if m.Limits == nil {
 				m.Limits = new(Limits)
@@ -1770,24 +1435,12 @@ func (m *Limits) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if m.MemoryPages != 0 {
-		n += 1 + sizeVarint(uint64(m.MemoryPages))
-	}
-	if m.Fuel != 0 {
-		n += 1 + sizeVarint(m.Fuel)
-	}
-	if m.WallMillis != 0 {
-		n += 1 + sizeVarint(uint64(m.WallMillis))
-	}
-	if m.InputBytes != 0 {
-		n += 1 + sizeVarint(uint64(m.InputBytes))
-	}
-	if m.OutputBytes != 0 {
-		n += 1 + sizeVarint(uint64(m.OutputBytes))
-	}
-	if m.LogBytes != 0 {
-		n += 1 + sizeVarint(uint64(m.LogBytes))
-	}
+	n += sizeUint(1, uint64(m.MemoryPages))
+	n += sizeUint(1, m.Fuel)
+	n += sizeUint(1, uint64(m.WallMillis))
+	n += sizeUint(1, uint64(m.InputBytes))
+	n += sizeUint(1, uint64(m.OutputBytes))
+	n += sizeUint(1, uint64(m.LogBytes))
 	return n
 }
 
@@ -1796,30 +1449,12 @@ func (m *Limits) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if m.MemoryPages != 0 {
-		dst = append(dst, 0x08)
-		dst = appendVarint(dst, uint64(m.MemoryPages))
-	}
-	if m.Fuel != 0 {
-		dst = append(dst, 0x10)
-		dst = appendVarint(dst, m.Fuel)
-	}
-	if m.WallMillis != 0 {
-		dst = append(dst, 0x18)
-		dst = appendVarint(dst, uint64(m.WallMillis))
-	}
-	if m.InputBytes != 0 {
-		dst = append(dst, 0x20)
-		dst = appendVarint(dst, uint64(m.InputBytes))
-	}
-	if m.OutputBytes != 0 {
-		dst = append(dst, 0x28)
-		dst = appendVarint(dst, uint64(m.OutputBytes))
-	}
-	if m.LogBytes != 0 {
-		dst = append(dst, 0x30)
-		dst = appendVarint(dst, uint64(m.LogBytes))
-	}
+	dst = putUint(dst, 8, uint64(m.MemoryPages))
+	dst = putUint(dst, 16, m.Fuel)
+	dst = putUint(dst, 24, uint64(m.WallMillis))
+	dst = putUint(dst, 32, uint64(m.InputBytes))
+	dst = putUint(dst, 40, uint64(m.OutputBytes))
+	dst = putUint(dst, 48, uint64(m.LogBytes))
 	return dst
 }
 
@@ -1827,10 +1462,7 @@ func (m *Limits) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *Limits) UnmarshalProto(b []byte) error {
 	*m = Limits{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *Limits) decode(b []byte, depth int) *DecodeError {
@@ -1862,24 +1494,20 @@ func (m *Wake) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if m.Always {
-		n += 1 + 1
-	}
+	n += sizeBool(1, m.Always)
 	if len(m.Kinds) > 0 {
-		n += 1 + sizeBytes(sizeWakeKinds(m))
+		n += sizeBody(1, sizeWakeKinds(m))
 	}
 	if len(m.Threats) > 0 {
-		n += 1 + sizeBytes(sizeWakeThreats(m))
+		n += sizeBody(1, sizeWakeThreats(m))
 	}
 	for _, v := range m.Views {
-		n += 1 + sizeBytes(len(v))
+		n += sizeBody(1, len(v))
 	}
 	for _, v := range m.Topics {
-		n += 1 + sizeBytes(len(v))
+		n += sizeBody(1, len(v))
 	}
-	if m.SizeOver != 0 {
-		n += 1 + sizeVarint(m.SizeOver)
-	}
+	n += sizeUint(1, m.SizeOver)
 	return n
 }
 
@@ -1888,36 +1516,26 @@ func (m *Wake) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if m.Always {
-		dst = append(dst, 0x08)
-		dst = appendBool(dst, m.Always)
-	}
+	dst = putBool(dst, 8, m.Always)
 	if len(m.Kinds) > 0 {
-		dst = append(dst, 0x12)
-		dst = appendVarint(dst, uint64(sizeWakeKinds(m)))
+		dst = mustHead(dst, 18, sizeWakeKinds(m))
 		for _, v := range m.Kinds {
 			dst = appendVarint(dst, uint64(v))
 		}
 	}
 	if len(m.Threats) > 0 {
-		dst = append(dst, 0x1a)
-		dst = appendVarint(dst, uint64(sizeWakeThreats(m)))
+		dst = mustHead(dst, 26, sizeWakeThreats(m))
 		for _, v := range m.Threats {
 			dst = appendVarint(dst, uint64(v))
 		}
 	}
 	for _, v := range m.Views {
-		dst = append(dst, 0x22)
-		dst = appendBytes(dst, v)
+		dst = mustText(dst, 34, v)
 	}
 	for _, v := range m.Topics {
-		dst = append(dst, 0x2a)
-		dst = appendBytes(dst, v)
+		dst = mustText(dst, 42, v)
 	}
-	if m.SizeOver != 0 {
-		dst = append(dst, 0x30)
-		dst = appendVarint(dst, m.SizeOver)
-	}
+	dst = putUint(dst, 48, m.SizeOver)
 	return dst
 }
 
@@ -1941,10 +1559,7 @@ func sizeWakeThreats(m *Wake) int {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *Wake) UnmarshalProto(b []byte) error {
 	*m = Wake{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *Wake) decode(b []byte, depth int) *DecodeError {
@@ -1970,11 +1585,9 @@ func (m *Wake) decode(b []byte, depth int) *DecodeError {
 			}
 			d.nested("threats", -1, packed.err)
 		case 34: // views
-			m.Views = append(m.Views, d.str())
-			d.named("views")
+			m.Views = append(m.Views, d.str("views"))
 		case 42: // topics
-			m.Topics = append(m.Topics, d.str())
-			d.named("topics")
+			m.Topics = append(m.Topics, d.str("topics"))
 		case 48: // size_over
 			m.SizeOver = d.varint()
 		default:
@@ -1990,12 +1603,8 @@ func (m *Digest) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if len(m.Subject) > 0 {
-		n += 1 + sizeBytes(len(m.Subject))
-	}
-	if len(m.SHA256) > 0 {
-		n += 1 + sizeBytes(len(m.SHA256))
-	}
+	n += sizeText(1, len(m.Subject))
+	n += sizeText(1, len(m.SHA256))
 	return n
 }
 
@@ -2004,14 +1613,8 @@ func (m *Digest) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if len(m.Subject) > 0 {
-		dst = append(dst, 0x0a)
-		dst = appendBytes(dst, m.Subject)
-	}
-	if len(m.SHA256) > 0 {
-		dst = append(dst, 0x12)
-		dst = appendBytes(dst, m.SHA256)
-	}
+	dst = putString(dst, 10, m.Subject)
+	dst = putBytes(dst, 18, m.SHA256)
 	return dst
 }
 
@@ -2019,10 +1622,7 @@ func (m *Digest) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *Digest) UnmarshalProto(b []byte) error {
 	*m = Digest{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *Digest) decode(b []byte, depth int) *DecodeError {
@@ -2030,8 +1630,7 @@ func (m *Digest) decode(b []byte, depth int) *DecodeError {
 	for d.next() {
 		switch d.tag {
 		case 10: // subject
-			m.Subject = d.str()
-			d.named("subject")
+			m.Subject = d.str("subject")
 		case 18: // sha256
 			m.SHA256 = d.bytes()
 		default:
@@ -2047,12 +1646,8 @@ func (m *Grant) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if len(m.Type) > 0 {
-		n += 1 + sizeBytes(len(m.Type))
-	}
-	if len(m.Value) > 0 {
-		n += 1 + sizeBytes(len(m.Value))
-	}
+	n += sizeText(1, len(m.Type))
+	n += sizeText(1, len(m.Value))
 	return n
 }
 
@@ -2061,14 +1656,8 @@ func (m *Grant) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if len(m.Type) > 0 {
-		dst = append(dst, 0x0a)
-		dst = appendBytes(dst, m.Type)
-	}
-	if len(m.Value) > 0 {
-		dst = append(dst, 0x12)
-		dst = appendBytes(dst, m.Value)
-	}
+	dst = putString(dst, 10, m.Type)
+	dst = putString(dst, 18, m.Value)
 	return dst
 }
 
@@ -2076,10 +1665,7 @@ func (m *Grant) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *Grant) UnmarshalProto(b []byte) error {
 	*m = Grant{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *Grant) decode(b []byte, depth int) *DecodeError {
@@ -2087,11 +1673,9 @@ func (m *Grant) decode(b []byte, depth int) *DecodeError {
 	for d.next() {
 		switch d.tag {
 		case 10: // type
-			m.Type = d.str()
-			d.named("type")
+			m.Type = d.str("type")
 		case 18: // value
-			m.Value = d.str()
-			d.named("value")
+			m.Value = d.str("value")
 		default:
 			d.skip()
 		}
@@ -2105,27 +1689,23 @@ func (m *Completion) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if len(m.Model) > 0 {
-		n += 1 + sizeBytes(len(m.Model))
-	}
+	n += sizeText(1, len(m.Model))
 	for _, v := range m.Messages {
-		n += 1 + sizeBytes(v.SizeProto())
+		n += sizeBody(1, v.SizeProto())
 	}
 	for _, v := range m.Tools {
-		n += 1 + sizeBytes(v.SizeProto())
+		n += sizeBody(1, v.SizeProto())
 	}
 	if m.ToolChoice != nil {
-		n += 1 + sizeBytes(m.ToolChoice.SizeProto())
+		n += sizeBody(1, m.ToolChoice.SizeProto())
 	}
 	if m.Format != nil {
-		n += 1 + sizeBytes(m.Format.SizeProto())
+		n += sizeBody(1, m.Format.SizeProto())
 	}
 	if m.Reasoning != nil {
-		n += 1 + sizeBytes(m.Reasoning.SizeProto())
+		n += sizeBody(1, m.Reasoning.SizeProto())
 	}
-	if m.MaxOutputTokens != 0 {
-		n += 1 + sizeVarint(uint64(m.MaxOutputTokens))
-	}
+	n += sizeUint(1, uint64(m.MaxOutputTokens))
 	if m.Temperature != nil {
 		n += 1 + 8
 	}
@@ -2145,28 +1725,16 @@ func (m *Completion) SizeProto() int {
 		n += 1 + 8
 	}
 	for _, v := range m.Stop {
-		n += 1 + sizeBytes(len(v))
+		n += sizeBody(1, len(v))
 	}
-	if m.Choices != 0 {
-		n += 1 + sizeVarint(uint64(m.Choices))
-	}
-	if m.Stream {
-		n += 2 + 1
-	}
-	if m.NoStore {
-		n += 2 + 1
-	}
-	if len(m.CacheKey) > 0 {
-		n += 2 + sizeBytes(len(m.CacheKey))
-	}
-	if len(m.User) > 0 {
-		n += 2 + sizeBytes(len(m.User))
-	}
-	if len(m.ServiceTier) > 0 {
-		n += 2 + sizeBytes(len(m.ServiceTier))
-	}
+	n += sizeUint(1, uint64(m.Choices))
+	n += sizeBool(2, m.Stream)
+	n += sizeBool(2, m.NoStore)
+	n += sizeText(2, len(m.CacheKey))
+	n += sizeText(2, len(m.User))
+	n += sizeText(2, len(m.ServiceTier))
 	for _, v := range m.Extra {
-		n += 2 + sizeBytes(v.SizeProto())
+		n += sizeBody(2, v.SizeProto())
 	}
 	return n
 }
@@ -2176,89 +1744,52 @@ func (m *Completion) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if len(m.Model) > 0 {
-		dst = append(dst, 0x0a)
-		dst = appendBytes(dst, m.Model)
-	}
+	dst = putString(dst, 10, m.Model)
 	for _, v := range m.Messages {
-		dst = append(dst, 0x12)
-		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+		dst = v.AppendProto(mustHead(dst, 18, v.SizeProto()))
 	}
 	for _, v := range m.Tools {
-		dst = append(dst, 0x1a)
-		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+		dst = v.AppendProto(mustHead(dst, 26, v.SizeProto()))
 	}
 	if m.ToolChoice != nil {
-		dst = append(dst, 0x22)
-		dst = m.ToolChoice.AppendProto(appendVarint(dst, uint64(m.ToolChoice.SizeProto())))
+		dst = m.ToolChoice.AppendProto(mustHead(dst, 34, m.ToolChoice.SizeProto()))
 	}
 	if m.Format != nil {
-		dst = append(dst, 0x2a)
-		dst = m.Format.AppendProto(appendVarint(dst, uint64(m.Format.SizeProto())))
+		dst = m.Format.AppendProto(mustHead(dst, 42, m.Format.SizeProto()))
 	}
 	if m.Reasoning != nil {
-		dst = append(dst, 0x32)
-		dst = m.Reasoning.AppendProto(appendVarint(dst, uint64(m.Reasoning.SizeProto())))
+		dst = m.Reasoning.AppendProto(mustHead(dst, 50, m.Reasoning.SizeProto()))
 	}
-	if m.MaxOutputTokens != 0 {
-		dst = append(dst, 0x38)
-		dst = appendVarint(dst, uint64(m.MaxOutputTokens))
-	}
+	dst = putUint(dst, 56, uint64(m.MaxOutputTokens))
 	if m.Temperature != nil {
-		dst = append(dst, 0x41)
-		dst = appendDouble(dst, *m.Temperature)
+		dst = mustDouble(dst, 65, *m.Temperature)
 	}
 	if m.TopP != nil {
-		dst = append(dst, 0x49)
-		dst = appendDouble(dst, *m.TopP)
+		dst = mustDouble(dst, 73, *m.TopP)
 	}
 	if m.TopK != nil {
-		dst = append(dst, 0x50)
-		dst = appendVarint(dst, uint64(*m.TopK))
+		dst = mustUint(dst, 80, uint64(*m.TopK))
 	}
 	if m.Seed != nil {
-		dst = append(dst, 0x58)
-		dst = appendVarint(dst, uint64(*m.Seed))
+		dst = mustUint(dst, 88, uint64(*m.Seed))
 	}
 	if m.PresencePenalty != nil {
-		dst = append(dst, 0x61)
-		dst = appendDouble(dst, *m.PresencePenalty)
+		dst = mustDouble(dst, 97, *m.PresencePenalty)
 	}
 	if m.FrequencyPenalty != nil {
-		dst = append(dst, 0x69)
-		dst = appendDouble(dst, *m.FrequencyPenalty)
+		dst = mustDouble(dst, 105, *m.FrequencyPenalty)
 	}
 	for _, v := range m.Stop {
-		dst = append(dst, 0x72)
-		dst = appendBytes(dst, v)
+		dst = mustText(dst, 114, v)
 	}
-	if m.Choices != 0 {
-		dst = append(dst, 0x78)
-		dst = appendVarint(dst, uint64(m.Choices))
-	}
-	if m.Stream {
-		dst = append(dst, 0x80, 0x01)
-		dst = appendBool(dst, m.Stream)
-	}
-	if m.NoStore {
-		dst = append(dst, 0x88, 0x01)
-		dst = appendBool(dst, m.NoStore)
-	}
-	if len(m.CacheKey) > 0 {
-		dst = append(dst, 0x92, 0x01)
-		dst = appendBytes(dst, m.CacheKey)
-	}
-	if len(m.User) > 0 {
-		dst = append(dst, 0x9a, 0x01)
-		dst = appendBytes(dst, m.User)
-	}
-	if len(m.ServiceTier) > 0 {
-		dst = append(dst, 0xa2, 0x01)
-		dst = appendBytes(dst, m.ServiceTier)
-	}
+	dst = putUint(dst, 120, uint64(m.Choices))
+	dst = putBool(dst, 128, m.Stream)
+	dst = putBool(dst, 136, m.NoStore)
+	dst = putString(dst, 146, m.CacheKey)
+	dst = putString(dst, 154, m.User)
+	dst = putString(dst, 162, m.ServiceTier)
 	for _, v := range m.Extra {
-		dst = append(dst, 0xaa, 0x01)
-		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+		dst = v.AppendProto(mustHead(dst, 170, v.SizeProto()))
 	}
 	return dst
 }
@@ -2267,10 +1798,7 @@ func (m *Completion) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *Completion) UnmarshalProto(b []byte) error {
 	*m = Completion{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *Completion) decode(b []byte, depth int) *DecodeError {
@@ -2281,8 +1809,7 @@ func (m *Completion) decode(b []byte, depth int) *DecodeError {
 	for d.next() {
 		switch d.tag {
 		case 10: // model
-			m.Model = d.str()
-			d.named("model")
+			m.Model = d.str("model")
 		case 18: // messages
 			m.Messages, spareMessages = batch(&d, m.Messages, spareMessages)
 			d.nested("messages", len(m.Messages)-1, m.Messages[len(m.Messages)-1].decode(d.bytes(), depth+1))
@@ -2327,14 +1854,11 @@ func (m *Completion) decode(b []byte, depth int) *DecodeError {
 		case 136: // no_store
 			m.NoStore = d.bool()
 		case 146: // cache_key
-			m.CacheKey = d.str()
-			d.named("cache_key")
+			m.CacheKey = d.str("cache_key")
 		case 154: // user
-			m.User = d.str()
-			d.named("user")
+			m.User = d.str("user")
 		case 162: // service_tier
-			m.ServiceTier = d.str()
-			d.named("service_tier")
+			m.ServiceTier = d.str("service_tier")
 		case 170: // extra
 			m.Extra, spareExtra = batch(&d, m.Extra, spareExtra)
 			d.nested("extra", len(m.Extra)-1, m.Extra[len(m.Extra)-1].decode(d.bytes(), depth+1))
@@ -2353,11 +1877,9 @@ func (m *Message) SizeProto() int {
 	n := 0
 	n += 1 + sizeVarint(uint64(m.Role))
 	for _, v := range m.Parts {
-		n += 1 + sizeBytes(v.SizeProto())
+		n += sizeBody(1, v.SizeProto())
 	}
-	if len(m.Name) > 0 {
-		n += 1 + sizeBytes(len(m.Name))
-	}
+	n += sizeText(1, len(m.Name))
 	return n
 }
 
@@ -2366,16 +1888,11 @@ func (m *Message) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	dst = append(dst, 0x08)
-	dst = appendVarint(dst, uint64(m.Role))
+	dst = mustUint(dst, 8, uint64(m.Role))
 	for _, v := range m.Parts {
-		dst = append(dst, 0x12)
-		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+		dst = v.AppendProto(mustHead(dst, 18, v.SizeProto()))
 	}
-	if len(m.Name) > 0 {
-		dst = append(dst, 0x1a)
-		dst = appendBytes(dst, m.Name)
-	}
+	dst = putString(dst, 26, m.Name)
 	return dst
 }
 
@@ -2383,10 +1900,7 @@ func (m *Message) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *Message) UnmarshalProto(b []byte) error {
 	*m = Message{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *Message) decode(b []byte, depth int) *DecodeError {
@@ -2400,8 +1914,7 @@ func (m *Message) decode(b []byte, depth int) *DecodeError {
 			m.Parts, spareParts = batch(&d, m.Parts, spareParts)
 			d.nested("parts", len(m.Parts)-1, m.Parts[len(m.Parts)-1].decode(d.bytes(), depth+1))
 		case 26: // name
-			m.Name = d.str()
-			d.named("name")
+			m.Name = d.str("name")
 		default:
 			d.skip()
 		}
@@ -2416,29 +1929,27 @@ func (m *Part) SizeProto() int {
 	}
 	n := 0
 	if m.Text != nil {
-		n += 1 + sizeBytes(m.Text.SizeProto())
+		n += sizeBody(1, m.Text.SizeProto())
 	}
 	if m.Blob != nil {
-		n += 1 + sizeBytes(m.Blob.SizeProto())
+		n += sizeBody(1, m.Blob.SizeProto())
 	}
 	if m.ToolCall != nil {
-		n += 1 + sizeBytes(m.ToolCall.SizeProto())
+		n += sizeBody(1, m.ToolCall.SizeProto())
 	}
 	if m.ToolResult != nil {
-		n += 1 + sizeBytes(m.ToolResult.SizeProto())
+		n += sizeBody(1, m.ToolResult.SizeProto())
 	}
 	if m.Thought != nil {
-		n += 1 + sizeBytes(m.Thought.SizeProto())
+		n += sizeBody(1, m.Thought.SizeProto())
 	}
 	if m.Refusal != nil {
-		n += 1 + sizeBytes(m.Refusal.SizeProto())
+		n += sizeBody(1, m.Refusal.SizeProto())
 	}
 	if m.VendorState != nil {
-		n += 1 + sizeBytes(m.VendorState.SizeProto())
+		n += sizeBody(1, m.VendorState.SizeProto())
 	}
-	if m.CachePoint {
-		n += 1 + 1
-	}
+	n += sizeBool(1, m.CachePoint)
 	return n
 }
 
@@ -2448,37 +1959,27 @@ func (m *Part) AppendProto(dst []byte) []byte {
 		return dst
 	}
 	if m.Text != nil {
-		dst = append(dst, 0x0a)
-		dst = m.Text.AppendProto(appendVarint(dst, uint64(m.Text.SizeProto())))
+		dst = m.Text.AppendProto(mustHead(dst, 10, m.Text.SizeProto()))
 	}
 	if m.Blob != nil {
-		dst = append(dst, 0x12)
-		dst = m.Blob.AppendProto(appendVarint(dst, uint64(m.Blob.SizeProto())))
+		dst = m.Blob.AppendProto(mustHead(dst, 18, m.Blob.SizeProto()))
 	}
 	if m.ToolCall != nil {
-		dst = append(dst, 0x1a)
-		dst = m.ToolCall.AppendProto(appendVarint(dst, uint64(m.ToolCall.SizeProto())))
+		dst = m.ToolCall.AppendProto(mustHead(dst, 26, m.ToolCall.SizeProto()))
 	}
 	if m.ToolResult != nil {
-		dst = append(dst, 0x22)
-		dst = m.ToolResult.AppendProto(appendVarint(dst, uint64(m.ToolResult.SizeProto())))
+		dst = m.ToolResult.AppendProto(mustHead(dst, 34, m.ToolResult.SizeProto()))
 	}
 	if m.Thought != nil {
-		dst = append(dst, 0x2a)
-		dst = m.Thought.AppendProto(appendVarint(dst, uint64(m.Thought.SizeProto())))
+		dst = m.Thought.AppendProto(mustHead(dst, 42, m.Thought.SizeProto()))
 	}
 	if m.Refusal != nil {
-		dst = append(dst, 0x32)
-		dst = m.Refusal.AppendProto(appendVarint(dst, uint64(m.Refusal.SizeProto())))
+		dst = m.Refusal.AppendProto(mustHead(dst, 50, m.Refusal.SizeProto()))
 	}
 	if m.VendorState != nil {
-		dst = append(dst, 0x72)
-		dst = m.VendorState.AppendProto(appendVarint(dst, uint64(m.VendorState.SizeProto())))
+		dst = m.VendorState.AppendProto(mustHead(dst, 114, m.VendorState.SizeProto()))
 	}
-	if m.CachePoint {
-		dst = append(dst, 0x78)
-		dst = appendBool(dst, m.CachePoint)
-	}
+	dst = putBool(dst, 120, m.CachePoint)
 	return dst
 }
 
@@ -2486,10 +1987,7 @@ func (m *Part) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *Part) UnmarshalProto(b []byte) error {
 	*m = Part{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *Part) decode(b []byte, depth int) *DecodeError {
@@ -2576,12 +2074,8 @@ func (m *VendorState) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if len(m.Vendor) > 0 {
-		n += 1 + sizeBytes(len(m.Vendor))
-	}
-	if len(m.Data) > 0 {
-		n += 1 + sizeBytes(len(m.Data))
-	}
+	n += sizeText(1, len(m.Vendor))
+	n += sizeText(1, len(m.Data))
 	return n
 }
 
@@ -2590,14 +2084,8 @@ func (m *VendorState) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if len(m.Vendor) > 0 {
-		dst = append(dst, 0x0a)
-		dst = appendBytes(dst, m.Vendor)
-	}
-	if len(m.Data) > 0 {
-		dst = append(dst, 0x12)
-		dst = appendBytes(dst, m.Data)
-	}
+	dst = putString(dst, 10, m.Vendor)
+	dst = putBytes(dst, 18, m.Data)
 	return dst
 }
 
@@ -2605,10 +2093,7 @@ func (m *VendorState) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *VendorState) UnmarshalProto(b []byte) error {
 	*m = VendorState{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *VendorState) decode(b []byte, depth int) *DecodeError {
@@ -2616,8 +2101,7 @@ func (m *VendorState) decode(b []byte, depth int) *DecodeError {
 	for d.next() {
 		switch d.tag {
 		case 10: // vendor
-			m.Vendor = d.str()
-			d.named("vendor")
+			m.Vendor = d.str("vendor")
 		case 18: // data
 			m.Data = d.bytes()
 		default:
@@ -2633,9 +2117,7 @@ func (m *Text) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if len(m.Text) > 0 {
-		n += 1 + sizeBytes(len(m.Text))
-	}
+	n += sizeText(1, len(m.Text))
 	return n
 }
 
@@ -2644,10 +2126,7 @@ func (m *Text) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if len(m.Text) > 0 {
-		dst = append(dst, 0x0a)
-		dst = appendBytes(dst, m.Text)
-	}
+	dst = putBytes(dst, 10, m.Text)
 	return dst
 }
 
@@ -2655,10 +2134,7 @@ func (m *Text) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *Text) UnmarshalProto(b []byte) error {
 	*m = Text{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *Text) decode(b []byte, depth int) *DecodeError {
@@ -2680,21 +2156,11 @@ func (m *Blob) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if len(m.MediaType) > 0 {
-		n += 1 + sizeBytes(len(m.MediaType))
-	}
-	if len(m.Data) > 0 {
-		n += 1 + sizeBytes(len(m.Data))
-	}
-	if len(m.URL) > 0 {
-		n += 1 + sizeBytes(len(m.URL))
-	}
-	if len(m.Name) > 0 {
-		n += 1 + sizeBytes(len(m.Name))
-	}
-	if len(m.Detail) > 0 {
-		n += 1 + sizeBytes(len(m.Detail))
-	}
+	n += sizeText(1, len(m.MediaType))
+	n += sizeText(1, len(m.Data))
+	n += sizeText(1, len(m.URL))
+	n += sizeText(1, len(m.Name))
+	n += sizeText(1, len(m.Detail))
 	return n
 }
 
@@ -2703,26 +2169,11 @@ func (m *Blob) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if len(m.MediaType) > 0 {
-		dst = append(dst, 0x0a)
-		dst = appendBytes(dst, m.MediaType)
-	}
-	if len(m.Data) > 0 {
-		dst = append(dst, 0x12)
-		dst = appendBytes(dst, m.Data)
-	}
-	if len(m.URL) > 0 {
-		dst = append(dst, 0x1a)
-		dst = appendBytes(dst, m.URL)
-	}
-	if len(m.Name) > 0 {
-		dst = append(dst, 0x22)
-		dst = appendBytes(dst, m.Name)
-	}
-	if len(m.Detail) > 0 {
-		dst = append(dst, 0x2a)
-		dst = appendBytes(dst, m.Detail)
-	}
+	dst = putString(dst, 10, m.MediaType)
+	dst = putBytes(dst, 18, m.Data)
+	dst = putBytes(dst, 26, m.URL)
+	dst = putBytes(dst, 34, m.Name)
+	dst = putString(dst, 42, m.Detail)
 	return dst
 }
 
@@ -2730,10 +2181,7 @@ func (m *Blob) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *Blob) UnmarshalProto(b []byte) error {
 	*m = Blob{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *Blob) decode(b []byte, depth int) *DecodeError {
@@ -2741,8 +2189,7 @@ func (m *Blob) decode(b []byte, depth int) *DecodeError {
 	for d.next() {
 		switch d.tag {
 		case 10: // media_type
-			m.MediaType = d.str()
-			d.named("media_type")
+			m.MediaType = d.str("media_type")
 		case 18: // data
 			m.Data = d.bytes()
 		case 26: // url
@@ -2750,8 +2197,7 @@ func (m *Blob) decode(b []byte, depth int) *DecodeError {
 		case 34: // name
 			m.Name = d.bytes()
 		case 42: // detail
-			m.Detail = d.str()
-			d.named("detail")
+			m.Detail = d.str("detail")
 		default:
 			d.skip()
 		}
@@ -2765,12 +2211,8 @@ func (m *Thought) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if len(m.Text) > 0 {
-		n += 1 + sizeBytes(len(m.Text))
-	}
-	if m.Summary {
-		n += 1 + 1
-	}
+	n += sizeText(1, len(m.Text))
+	n += sizeBool(1, m.Summary)
 	return n
 }
 
@@ -2779,14 +2221,8 @@ func (m *Thought) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if len(m.Text) > 0 {
-		dst = append(dst, 0x0a)
-		dst = appendBytes(dst, m.Text)
-	}
-	if m.Summary {
-		dst = append(dst, 0x10)
-		dst = appendBool(dst, m.Summary)
-	}
+	dst = putBytes(dst, 10, m.Text)
+	dst = putBool(dst, 16, m.Summary)
 	return dst
 }
 
@@ -2794,10 +2230,7 @@ func (m *Thought) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *Thought) UnmarshalProto(b []byte) error {
 	*m = Thought{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *Thought) decode(b []byte, depth int) *DecodeError {
@@ -2821,15 +2254,9 @@ func (m *ToolCall) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if len(m.ID) > 0 {
-		n += 1 + sizeBytes(len(m.ID))
-	}
-	if len(m.Name) > 0 {
-		n += 1 + sizeBytes(len(m.Name))
-	}
-	if len(m.Arguments) > 0 {
-		n += 1 + sizeBytes(len(m.Arguments))
-	}
+	n += sizeText(1, len(m.ID))
+	n += sizeText(1, len(m.Name))
+	n += sizeText(1, len(m.Arguments))
 	return n
 }
 
@@ -2838,18 +2265,9 @@ func (m *ToolCall) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if len(m.ID) > 0 {
-		dst = append(dst, 0x0a)
-		dst = appendBytes(dst, m.ID)
-	}
-	if len(m.Name) > 0 {
-		dst = append(dst, 0x12)
-		dst = appendBytes(dst, m.Name)
-	}
-	if len(m.Arguments) > 0 {
-		dst = append(dst, 0x1a)
-		dst = appendBytes(dst, m.Arguments)
-	}
+	dst = putString(dst, 10, m.ID)
+	dst = putString(dst, 18, m.Name)
+	dst = putBytes(dst, 26, m.Arguments)
 	return dst
 }
 
@@ -2857,10 +2275,7 @@ func (m *ToolCall) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *ToolCall) UnmarshalProto(b []byte) error {
 	*m = ToolCall{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *ToolCall) decode(b []byte, depth int) *DecodeError {
@@ -2868,11 +2283,9 @@ func (m *ToolCall) decode(b []byte, depth int) *DecodeError {
 	for d.next() {
 		switch d.tag {
 		case 10: // id
-			m.ID = d.str()
-			d.named("id")
+			m.ID = d.str("id")
 		case 18: // name
-			m.Name = d.str()
-			d.named("name")
+			m.Name = d.str("name")
 		case 26: // arguments
 			m.Arguments = d.bytes()
 		default:
@@ -2888,18 +2301,12 @@ func (m *ToolResult) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if len(m.ID) > 0 {
-		n += 1 + sizeBytes(len(m.ID))
-	}
-	if len(m.Name) > 0 {
-		n += 1 + sizeBytes(len(m.Name))
-	}
+	n += sizeText(1, len(m.ID))
+	n += sizeText(1, len(m.Name))
 	for _, v := range m.Parts {
-		n += 1 + sizeBytes(v.SizeProto())
+		n += sizeBody(1, v.SizeProto())
 	}
-	if m.Failed {
-		n += 1 + 1
-	}
+	n += sizeBool(1, m.Failed)
 	return n
 }
 
@@ -2908,22 +2315,12 @@ func (m *ToolResult) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if len(m.ID) > 0 {
-		dst = append(dst, 0x0a)
-		dst = appendBytes(dst, m.ID)
-	}
-	if len(m.Name) > 0 {
-		dst = append(dst, 0x12)
-		dst = appendBytes(dst, m.Name)
-	}
+	dst = putString(dst, 10, m.ID)
+	dst = putString(dst, 18, m.Name)
 	for _, v := range m.Parts {
-		dst = append(dst, 0x1a)
-		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+		dst = v.AppendProto(mustHead(dst, 26, v.SizeProto()))
 	}
-	if m.Failed {
-		dst = append(dst, 0x20)
-		dst = appendBool(dst, m.Failed)
-	}
+	dst = putBool(dst, 32, m.Failed)
 	return dst
 }
 
@@ -2931,10 +2328,7 @@ func (m *ToolResult) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *ToolResult) UnmarshalProto(b []byte) error {
 	*m = ToolResult{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *ToolResult) decode(b []byte, depth int) *DecodeError {
@@ -2943,11 +2337,9 @@ func (m *ToolResult) decode(b []byte, depth int) *DecodeError {
 	for d.next() {
 		switch d.tag {
 		case 10: // id
-			m.ID = d.str()
-			d.named("id")
+			m.ID = d.str("id")
 		case 18: // name
-			m.Name = d.str()
-			d.named("name")
+			m.Name = d.str("name")
 		case 26: // parts
 			m.Parts, spareParts = batch(&d, m.Parts, spareParts)
 			d.nested("parts", len(m.Parts)-1, m.Parts[len(m.Parts)-1].decode(d.bytes(), depth+1))
@@ -2967,10 +2359,10 @@ func (m *ResultPart) SizeProto() int {
 	}
 	n := 0
 	if m.Text != nil {
-		n += 1 + sizeBytes(m.Text.SizeProto())
+		n += sizeBody(1, m.Text.SizeProto())
 	}
 	if m.Blob != nil {
-		n += 1 + sizeBytes(m.Blob.SizeProto())
+		n += sizeBody(1, m.Blob.SizeProto())
 	}
 	return n
 }
@@ -2981,12 +2373,10 @@ func (m *ResultPart) AppendProto(dst []byte) []byte {
 		return dst
 	}
 	if m.Text != nil {
-		dst = append(dst, 0x0a)
-		dst = m.Text.AppendProto(appendVarint(dst, uint64(m.Text.SizeProto())))
+		dst = m.Text.AppendProto(mustHead(dst, 10, m.Text.SizeProto()))
 	}
 	if m.Blob != nil {
-		dst = append(dst, 0x12)
-		dst = m.Blob.AppendProto(appendVarint(dst, uint64(m.Blob.SizeProto())))
+		dst = m.Blob.AppendProto(mustHead(dst, 18, m.Blob.SizeProto()))
 	}
 	return dst
 }
@@ -2995,10 +2385,7 @@ func (m *ResultPart) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *ResultPart) UnmarshalProto(b []byte) error {
 	*m = ResultPart{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *ResultPart) decode(b []byte, depth int) *DecodeError {
@@ -3030,18 +2417,10 @@ func (m *Tool) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if len(m.Name) > 0 {
-		n += 1 + sizeBytes(len(m.Name))
-	}
-	if len(m.Description) > 0 {
-		n += 1 + sizeBytes(len(m.Description))
-	}
-	if len(m.Parameters) > 0 {
-		n += 1 + sizeBytes(len(m.Parameters))
-	}
-	if m.Strict {
-		n += 1 + 1
-	}
+	n += sizeText(1, len(m.Name))
+	n += sizeText(1, len(m.Description))
+	n += sizeText(1, len(m.Parameters))
+	n += sizeBool(1, m.Strict)
 	return n
 }
 
@@ -3050,22 +2429,10 @@ func (m *Tool) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if len(m.Name) > 0 {
-		dst = append(dst, 0x0a)
-		dst = appendBytes(dst, m.Name)
-	}
-	if len(m.Description) > 0 {
-		dst = append(dst, 0x12)
-		dst = appendBytes(dst, m.Description)
-	}
-	if len(m.Parameters) > 0 {
-		dst = append(dst, 0x1a)
-		dst = appendBytes(dst, m.Parameters)
-	}
-	if m.Strict {
-		dst = append(dst, 0x20)
-		dst = appendBool(dst, m.Strict)
-	}
+	dst = putString(dst, 10, m.Name)
+	dst = putBytes(dst, 18, m.Description)
+	dst = putBytes(dst, 26, m.Parameters)
+	dst = putBool(dst, 32, m.Strict)
 	return dst
 }
 
@@ -3073,10 +2440,7 @@ func (m *Tool) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *Tool) UnmarshalProto(b []byte) error {
 	*m = Tool{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *Tool) decode(b []byte, depth int) *DecodeError {
@@ -3084,8 +2448,7 @@ func (m *Tool) decode(b []byte, depth int) *DecodeError {
 	for d.next() {
 		switch d.tag {
 		case 10: // name
-			m.Name = d.str()
-			d.named("name")
+			m.Name = d.str("name")
 		case 18: // description
 			m.Description = d.bytes()
 		case 26: // parameters
@@ -3105,11 +2468,9 @@ func (m *ToolChoice) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if m.Mode != 0 {
-		n += 1 + sizeVarint(uint64(m.Mode))
-	}
+	n += sizeUint(1, uint64(m.Mode))
 	for _, v := range m.Names {
-		n += 1 + sizeBytes(len(v))
+		n += sizeBody(1, len(v))
 	}
 	if m.Parallel != nil {
 		n += 1 + 1
@@ -3122,17 +2483,12 @@ func (m *ToolChoice) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if m.Mode != 0 {
-		dst = append(dst, 0x08)
-		dst = appendVarint(dst, uint64(m.Mode))
-	}
+	dst = putUint(dst, 8, uint64(m.Mode))
 	for _, v := range m.Names {
-		dst = append(dst, 0x12)
-		dst = appendBytes(dst, v)
+		dst = mustText(dst, 18, v)
 	}
 	if m.Parallel != nil {
-		dst = append(dst, 0x18)
-		dst = appendBool(dst, *m.Parallel)
+		dst = mustBool(dst, 24, *m.Parallel)
 	}
 	return dst
 }
@@ -3141,10 +2497,7 @@ func (m *ToolChoice) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *ToolChoice) UnmarshalProto(b []byte) error {
 	*m = ToolChoice{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *ToolChoice) decode(b []byte, depth int) *DecodeError {
@@ -3154,8 +2507,7 @@ func (m *ToolChoice) decode(b []byte, depth int) *DecodeError {
 		case 8: // mode
 			m.Mode = ToolMode(d.varint())
 		case 18: // names
-			m.Names = append(m.Names, d.str())
-			d.named("names")
+			m.Names = append(m.Names, d.str("names"))
 		case 24: // parallel
 			m.Parallel = new(d.bool())
 		default:
@@ -3172,18 +2524,10 @@ func (m *OutputFormat) SizeProto() int {
 	}
 	n := 0
 	n += 1 + sizeVarint(uint64(m.Kind))
-	if len(m.Name) > 0 {
-		n += 1 + sizeBytes(len(m.Name))
-	}
-	if len(m.Description) > 0 {
-		n += 1 + sizeBytes(len(m.Description))
-	}
-	if len(m.Schema) > 0 {
-		n += 1 + sizeBytes(len(m.Schema))
-	}
-	if m.Strict {
-		n += 1 + 1
-	}
+	n += sizeText(1, len(m.Name))
+	n += sizeText(1, len(m.Description))
+	n += sizeText(1, len(m.Schema))
+	n += sizeBool(1, m.Strict)
 	return n
 }
 
@@ -3192,24 +2536,11 @@ func (m *OutputFormat) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	dst = append(dst, 0x08)
-	dst = appendVarint(dst, uint64(m.Kind))
-	if len(m.Name) > 0 {
-		dst = append(dst, 0x12)
-		dst = appendBytes(dst, m.Name)
-	}
-	if len(m.Description) > 0 {
-		dst = append(dst, 0x1a)
-		dst = appendBytes(dst, m.Description)
-	}
-	if len(m.Schema) > 0 {
-		dst = append(dst, 0x22)
-		dst = appendBytes(dst, m.Schema)
-	}
-	if m.Strict {
-		dst = append(dst, 0x28)
-		dst = appendBool(dst, m.Strict)
-	}
+	dst = mustUint(dst, 8, uint64(m.Kind))
+	dst = putString(dst, 18, m.Name)
+	dst = putBytes(dst, 26, m.Description)
+	dst = putBytes(dst, 34, m.Schema)
+	dst = putBool(dst, 40, m.Strict)
 	return dst
 }
 
@@ -3217,10 +2548,7 @@ func (m *OutputFormat) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *OutputFormat) UnmarshalProto(b []byte) error {
 	*m = OutputFormat{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *OutputFormat) decode(b []byte, depth int) *DecodeError {
@@ -3230,8 +2558,7 @@ func (m *OutputFormat) decode(b []byte, depth int) *DecodeError {
 		case 8: // kind
 			m.Kind = OutputKind(d.varint())
 		case 18: // name
-			m.Name = d.str()
-			d.named("name")
+			m.Name = d.str("name")
 		case 26: // description
 			m.Description = d.bytes()
 		case 34: // schema
@@ -3251,15 +2578,9 @@ func (m *Reasoning) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if m.Effort != 0 {
-		n += 1 + sizeVarint(uint64(m.Effort))
-	}
-	if m.MaxTokens != 0 {
-		n += 1 + sizeVarint(uint64(m.MaxTokens))
-	}
-	if m.Visible {
-		n += 1 + 1
-	}
+	n += sizeUint(1, uint64(m.Effort))
+	n += sizeUint(1, uint64(m.MaxTokens))
+	n += sizeBool(1, m.Visible)
 	return n
 }
 
@@ -3268,18 +2589,9 @@ func (m *Reasoning) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if m.Effort != 0 {
-		dst = append(dst, 0x08)
-		dst = appendVarint(dst, uint64(m.Effort))
-	}
-	if m.MaxTokens != 0 {
-		dst = append(dst, 0x10)
-		dst = appendVarint(dst, uint64(m.MaxTokens))
-	}
-	if m.Visible {
-		dst = append(dst, 0x18)
-		dst = appendBool(dst, m.Visible)
-	}
+	dst = putUint(dst, 8, uint64(m.Effort))
+	dst = putUint(dst, 16, uint64(m.MaxTokens))
+	dst = putBool(dst, 24, m.Visible)
 	return dst
 }
 
@@ -3287,10 +2599,7 @@ func (m *Reasoning) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *Reasoning) UnmarshalProto(b []byte) error {
 	*m = Reasoning{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *Reasoning) decode(b []byte, depth int) *DecodeError {
@@ -3316,12 +2625,8 @@ func (m *Extra) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if len(m.Name) > 0 {
-		n += 1 + sizeBytes(len(m.Name))
-	}
-	if len(m.JSON) > 0 {
-		n += 1 + sizeBytes(len(m.JSON))
-	}
+	n += sizeText(1, len(m.Name))
+	n += sizeText(1, len(m.JSON))
 	return n
 }
 
@@ -3330,14 +2635,8 @@ func (m *Extra) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if len(m.Name) > 0 {
-		dst = append(dst, 0x0a)
-		dst = appendBytes(dst, m.Name)
-	}
-	if len(m.JSON) > 0 {
-		dst = append(dst, 0x12)
-		dst = appendBytes(dst, m.JSON)
-	}
+	dst = putString(dst, 10, m.Name)
+	dst = putBytes(dst, 18, m.JSON)
 	return dst
 }
 
@@ -3345,10 +2644,7 @@ func (m *Extra) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *Extra) UnmarshalProto(b []byte) error {
 	*m = Extra{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *Extra) decode(b []byte, depth int) *DecodeError {
@@ -3356,8 +2652,7 @@ func (m *Extra) decode(b []byte, depth int) *DecodeError {
 	for d.next() {
 		switch d.tag {
 		case 10: // name
-			m.Name = d.str()
-			d.named("name")
+			m.Name = d.str("name")
 		case 18: // json
 			m.JSON = d.bytes()
 		default:
@@ -3373,18 +2668,12 @@ func (m *Embedding) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if len(m.Model) > 0 {
-		n += 1 + sizeBytes(len(m.Model))
-	}
+	n += sizeText(1, len(m.Model))
 	for _, v := range m.Inputs {
-		n += 1 + sizeBytes(len(v))
+		n += sizeBody(1, len(v))
 	}
-	if m.Dimensions != 0 {
-		n += 1 + sizeVarint(uint64(m.Dimensions))
-	}
-	if len(m.User) > 0 {
-		n += 1 + sizeBytes(len(m.User))
-	}
+	n += sizeUint(1, uint64(m.Dimensions))
+	n += sizeText(1, len(m.User))
 	return n
 }
 
@@ -3393,22 +2682,12 @@ func (m *Embedding) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if len(m.Model) > 0 {
-		dst = append(dst, 0x0a)
-		dst = appendBytes(dst, m.Model)
-	}
+	dst = putString(dst, 10, m.Model)
 	for _, v := range m.Inputs {
-		dst = append(dst, 0x12)
-		dst = appendBytes(dst, v)
+		dst = mustText(dst, 18, v)
 	}
-	if m.Dimensions != 0 {
-		dst = append(dst, 0x18)
-		dst = appendVarint(dst, uint64(m.Dimensions))
-	}
-	if len(m.User) > 0 {
-		dst = append(dst, 0x22)
-		dst = appendBytes(dst, m.User)
-	}
+	dst = putUint(dst, 24, uint64(m.Dimensions))
+	dst = putString(dst, 34, m.User)
 	return dst
 }
 
@@ -3416,10 +2695,7 @@ func (m *Embedding) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *Embedding) UnmarshalProto(b []byte) error {
 	*m = Embedding{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *Embedding) decode(b []byte, depth int) *DecodeError {
@@ -3427,15 +2703,13 @@ func (m *Embedding) decode(b []byte, depth int) *DecodeError {
 	for d.next() {
 		switch d.tag {
 		case 10: // model
-			m.Model = d.str()
-			d.named("model")
+			m.Model = d.str("model")
 		case 18: // inputs
 			m.Inputs = append(m.Inputs, d.bytes())
 		case 24: // dimensions
 			m.Dimensions = uint32(d.varint())
 		case 34: // user
-			m.User = d.str()
-			d.named("user")
+			m.User = d.str("user")
 		default:
 			d.skip()
 		}
@@ -3450,13 +2724,13 @@ func (m *ProviderRequest) SizeProto() int {
 	}
 	n := 0
 	if m.Completion != nil {
-		n += 1 + sizeBytes(m.Completion.SizeProto())
+		n += sizeBody(1, m.Completion.SizeProto())
 	}
 	if m.Embedding != nil {
-		n += 1 + sizeBytes(m.Embedding.SizeProto())
+		n += sizeBody(1, m.Embedding.SizeProto())
 	}
 	for _, v := range m.Values {
-		n += 1 + sizeBytes(v.SizeProto())
+		n += sizeBody(1, v.SizeProto())
 	}
 	return n
 }
@@ -3467,16 +2741,13 @@ func (m *ProviderRequest) AppendProto(dst []byte) []byte {
 		return dst
 	}
 	if m.Completion != nil {
-		dst = append(dst, 0x0a)
-		dst = m.Completion.AppendProto(appendVarint(dst, uint64(m.Completion.SizeProto())))
+		dst = m.Completion.AppendProto(mustHead(dst, 10, m.Completion.SizeProto()))
 	}
 	if m.Embedding != nil {
-		dst = append(dst, 0x12)
-		dst = m.Embedding.AppendProto(appendVarint(dst, uint64(m.Embedding.SizeProto())))
+		dst = m.Embedding.AppendProto(mustHead(dst, 18, m.Embedding.SizeProto()))
 	}
 	for _, v := range m.Values {
-		dst = append(dst, 0x1a)
-		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+		dst = v.AppendProto(mustHead(dst, 26, v.SizeProto()))
 	}
 	return dst
 }
@@ -3485,10 +2756,7 @@ func (m *ProviderRequest) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *ProviderRequest) UnmarshalProto(b []byte) error {
 	*m = ProviderRequest{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *ProviderRequest) decode(b []byte, depth int) *DecodeError {
@@ -3525,35 +2793,25 @@ func (m *HTTPRequest) SizeProto() int {
 	}
 	n := 0
 	n += 1 + sizeVarint(uint64(m.Method))
-	if len(m.Endpoint) > 0 {
-		n += 1 + sizeBytes(len(m.Endpoint))
-	}
-	if len(m.Path) > 0 {
-		n += 1 + sizeBytes(len(m.Path))
-	}
+	n += sizeText(1, len(m.Endpoint))
+	n += sizeText(1, len(m.Path))
 	for _, v := range m.Query {
-		n += 1 + sizeBytes(v.SizeProto())
+		n += sizeBody(1, v.SizeProto())
 	}
 	for _, v := range m.Headers {
-		n += 1 + sizeBytes(v.SizeProto())
+		n += sizeBody(1, v.SizeProto())
 	}
-	if len(m.Body) > 0 {
-		n += 1 + sizeBytes(len(m.Body))
-	}
+	n += sizeText(1, len(m.Body))
 	if m.Credential != nil {
-		n += 1 + sizeBytes(m.Credential.SizeProto())
+		n += sizeBody(1, m.Credential.SizeProto())
 	}
 	for _, v := range m.BodyCredentials {
-		n += 1 + sizeBytes(v.SizeProto())
+		n += sizeBody(1, v.SizeProto())
 	}
-	if m.Stream {
-		n += 1 + 1
-	}
-	if len(m.State) > 0 {
-		n += 1 + sizeBytes(len(m.State))
-	}
+	n += sizeBool(1, m.Stream)
+	n += sizeText(1, len(m.State))
 	for _, v := range m.Unexpressed {
-		n += 1 + sizeBytes(v.SizeProto())
+		n += sizeBody(1, v.SizeProto())
 	}
 	return n
 }
@@ -3563,47 +2821,26 @@ func (m *HTTPRequest) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	dst = append(dst, 0x08)
-	dst = appendVarint(dst, uint64(m.Method))
-	if len(m.Endpoint) > 0 {
-		dst = append(dst, 0x12)
-		dst = appendBytes(dst, m.Endpoint)
-	}
-	if len(m.Path) > 0 {
-		dst = append(dst, 0x1a)
-		dst = appendBytes(dst, m.Path)
-	}
+	dst = mustUint(dst, 8, uint64(m.Method))
+	dst = putString(dst, 18, m.Endpoint)
+	dst = putString(dst, 26, m.Path)
 	for _, v := range m.Query {
-		dst = append(dst, 0x22)
-		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+		dst = v.AppendProto(mustHead(dst, 34, v.SizeProto()))
 	}
 	for _, v := range m.Headers {
-		dst = append(dst, 0x2a)
-		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+		dst = v.AppendProto(mustHead(dst, 42, v.SizeProto()))
 	}
-	if len(m.Body) > 0 {
-		dst = append(dst, 0x32)
-		dst = appendBytes(dst, m.Body)
-	}
+	dst = putBytes(dst, 50, m.Body)
 	if m.Credential != nil {
-		dst = append(dst, 0x3a)
-		dst = m.Credential.AppendProto(appendVarint(dst, uint64(m.Credential.SizeProto())))
+		dst = m.Credential.AppendProto(mustHead(dst, 58, m.Credential.SizeProto()))
 	}
 	for _, v := range m.BodyCredentials {
-		dst = append(dst, 0x42)
-		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+		dst = v.AppendProto(mustHead(dst, 66, v.SizeProto()))
 	}
-	if m.Stream {
-		dst = append(dst, 0x48)
-		dst = appendBool(dst, m.Stream)
-	}
-	if len(m.State) > 0 {
-		dst = append(dst, 0x52)
-		dst = appendBytes(dst, m.State)
-	}
+	dst = putBool(dst, 72, m.Stream)
+	dst = putBytes(dst, 82, m.State)
 	for _, v := range m.Unexpressed {
-		dst = append(dst, 0x5a)
-		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+		dst = v.AppendProto(mustHead(dst, 90, v.SizeProto()))
 	}
 	return dst
 }
@@ -3612,10 +2849,7 @@ func (m *HTTPRequest) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *HTTPRequest) UnmarshalProto(b []byte) error {
 	*m = HTTPRequest{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *HTTPRequest) decode(b []byte, depth int) *DecodeError {
@@ -3629,11 +2863,9 @@ func (m *HTTPRequest) decode(b []byte, depth int) *DecodeError {
 		case 8: // method
 			m.Method = HTTPMethod(d.varint())
 		case 18: // endpoint
-			m.Endpoint = d.str()
-			d.named("endpoint")
+			m.Endpoint = d.str("endpoint")
 		case 26: // path
-			m.Path = d.str()
-			d.named("path")
+			m.Path = d.str("path")
 		case 34: // query
 			m.Query, spareQuery = batch(&d, m.Query, spareQuery)
 			d.nested("query", len(m.Query)-1, m.Query[len(m.Query)-1].decode(d.bytes(), depth+1))
@@ -3670,12 +2902,8 @@ func (m *Pair) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if len(m.Name) > 0 {
-		n += 1 + sizeBytes(len(m.Name))
-	}
-	if len(m.Value) > 0 {
-		n += 1 + sizeBytes(len(m.Value))
-	}
+	n += sizeText(1, len(m.Name))
+	n += sizeText(1, len(m.Value))
 	return n
 }
 
@@ -3684,14 +2912,8 @@ func (m *Pair) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if len(m.Name) > 0 {
-		dst = append(dst, 0x0a)
-		dst = appendBytes(dst, m.Name)
-	}
-	if len(m.Value) > 0 {
-		dst = append(dst, 0x12)
-		dst = appendBytes(dst, m.Value)
-	}
+	dst = putString(dst, 10, m.Name)
+	dst = putBytes(dst, 18, m.Value)
 	return dst
 }
 
@@ -3699,10 +2921,7 @@ func (m *Pair) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *Pair) UnmarshalProto(b []byte) error {
 	*m = Pair{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *Pair) decode(b []byte, depth int) *DecodeError {
@@ -3710,8 +2929,7 @@ func (m *Pair) decode(b []byte, depth int) *DecodeError {
 	for d.next() {
 		switch d.tag {
 		case 10: // name
-			m.Name = d.str()
-			d.named("name")
+			m.Name = d.str("name")
 		case 18: // value
 			m.Value = d.bytes()
 		default:
@@ -3727,16 +2945,10 @@ func (m *Credential) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if len(m.Handle) > 0 {
-		n += 1 + sizeBytes(len(m.Handle))
-	}
+	n += sizeText(1, len(m.Handle))
 	n += 1 + sizeVarint(uint64(m.Placement))
-	if len(m.Name) > 0 {
-		n += 1 + sizeBytes(len(m.Name))
-	}
-	if len(m.Prefix) > 0 {
-		n += 1 + sizeBytes(len(m.Prefix))
-	}
+	n += sizeText(1, len(m.Name))
+	n += sizeText(1, len(m.Prefix))
 	return n
 }
 
@@ -3745,20 +2957,10 @@ func (m *Credential) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if len(m.Handle) > 0 {
-		dst = append(dst, 0x0a)
-		dst = appendBytes(dst, m.Handle)
-	}
-	dst = append(dst, 0x10)
-	dst = appendVarint(dst, uint64(m.Placement))
-	if len(m.Name) > 0 {
-		dst = append(dst, 0x1a)
-		dst = appendBytes(dst, m.Name)
-	}
-	if len(m.Prefix) > 0 {
-		dst = append(dst, 0x22)
-		dst = appendBytes(dst, m.Prefix)
-	}
+	dst = putString(dst, 10, m.Handle)
+	dst = mustUint(dst, 16, uint64(m.Placement))
+	dst = putString(dst, 26, m.Name)
+	dst = putString(dst, 34, m.Prefix)
 	return dst
 }
 
@@ -3766,10 +2968,7 @@ func (m *Credential) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *Credential) UnmarshalProto(b []byte) error {
 	*m = Credential{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *Credential) decode(b []byte, depth int) *DecodeError {
@@ -3777,16 +2976,13 @@ func (m *Credential) decode(b []byte, depth int) *DecodeError {
 	for d.next() {
 		switch d.tag {
 		case 10: // handle
-			m.Handle = d.str()
-			d.named("handle")
+			m.Handle = d.str("handle")
 		case 16: // placement
 			m.Placement = Placement(d.varint())
 		case 26: // name
-			m.Name = d.str()
-			d.named("name")
+			m.Name = d.str("name")
 		case 34: // prefix
-			m.Prefix = d.str()
-			d.named("prefix")
+			m.Prefix = d.str("prefix")
 		default:
 			d.skip()
 		}
@@ -3800,15 +2996,9 @@ func (m *Unexpressed) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if len(m.Field) > 0 {
-		n += 1 + sizeBytes(len(m.Field))
-	}
-	if m.Restrictive {
-		n += 1 + 1
-	}
-	if len(m.Reason) > 0 {
-		n += 1 + sizeBytes(len(m.Reason))
-	}
+	n += sizeText(1, len(m.Field))
+	n += sizeBool(1, m.Restrictive)
+	n += sizeText(1, len(m.Reason))
 	return n
 }
 
@@ -3817,18 +3007,9 @@ func (m *Unexpressed) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if len(m.Field) > 0 {
-		dst = append(dst, 0x0a)
-		dst = appendBytes(dst, m.Field)
-	}
-	if m.Restrictive {
-		dst = append(dst, 0x10)
-		dst = appendBool(dst, m.Restrictive)
-	}
-	if len(m.Reason) > 0 {
-		dst = append(dst, 0x1a)
-		dst = appendBytes(dst, m.Reason)
-	}
+	dst = putString(dst, 10, m.Field)
+	dst = putBool(dst, 16, m.Restrictive)
+	dst = putBytes(dst, 26, m.Reason)
 	return dst
 }
 
@@ -3836,10 +3017,7 @@ func (m *Unexpressed) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *Unexpressed) UnmarshalProto(b []byte) error {
 	*m = Unexpressed{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *Unexpressed) decode(b []byte, depth int) *DecodeError {
@@ -3847,8 +3025,7 @@ func (m *Unexpressed) decode(b []byte, depth int) *DecodeError {
 	for d.next() {
 		switch d.tag {
 		case 10: // field
-			m.Field = d.str()
-			d.named("field")
+			m.Field = d.str("field")
 		case 16: // restrictive
 			m.Restrictive = d.bool()
 		case 26: // reason
@@ -3868,14 +3045,10 @@ func (m *HTTPResponse) SizeProto() int {
 	n := 0
 	n += 1 + sizeVarint(uint64(m.Status))
 	for _, v := range m.Headers {
-		n += 1 + sizeBytes(v.SizeProto())
+		n += sizeBody(1, v.SizeProto())
 	}
-	if len(m.Body) > 0 {
-		n += 1 + sizeBytes(len(m.Body))
-	}
-	if len(m.State) > 0 {
-		n += 1 + sizeBytes(len(m.State))
-	}
+	n += sizeText(1, len(m.Body))
+	n += sizeText(1, len(m.State))
 	return n
 }
 
@@ -3884,20 +3057,12 @@ func (m *HTTPResponse) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	dst = append(dst, 0x08)
-	dst = appendVarint(dst, uint64(m.Status))
+	dst = mustUint(dst, 8, uint64(m.Status))
 	for _, v := range m.Headers {
-		dst = append(dst, 0x12)
-		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+		dst = v.AppendProto(mustHead(dst, 18, v.SizeProto()))
 	}
-	if len(m.Body) > 0 {
-		dst = append(dst, 0x1a)
-		dst = appendBytes(dst, m.Body)
-	}
-	if len(m.State) > 0 {
-		dst = append(dst, 0x22)
-		dst = appendBytes(dst, m.State)
-	}
+	dst = putBytes(dst, 26, m.Body)
+	dst = putBytes(dst, 34, m.State)
 	return dst
 }
 
@@ -3905,10 +3070,7 @@ func (m *HTTPResponse) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *HTTPResponse) UnmarshalProto(b []byte) error {
 	*m = HTTPResponse{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *HTTPResponse) decode(b []byte, depth int) *DecodeError {
@@ -3939,16 +3101,16 @@ func (m *Result) SizeProto() int {
 	}
 	n := 0
 	if m.Completion != nil {
-		n += 1 + sizeBytes(m.Completion.SizeProto())
+		n += sizeBody(1, m.Completion.SizeProto())
 	}
 	if m.Embedding != nil {
-		n += 1 + sizeBytes(m.Embedding.SizeProto())
+		n += sizeBody(1, m.Embedding.SizeProto())
 	}
 	if m.Error != nil {
-		n += 1 + sizeBytes(m.Error.SizeProto())
+		n += sizeBody(1, m.Error.SizeProto())
 	}
 	for _, v := range m.Rates {
-		n += 1 + sizeBytes(v.SizeProto())
+		n += sizeBody(1, v.SizeProto())
 	}
 	return n
 }
@@ -3959,20 +3121,16 @@ func (m *Result) AppendProto(dst []byte) []byte {
 		return dst
 	}
 	if m.Completion != nil {
-		dst = append(dst, 0x0a)
-		dst = m.Completion.AppendProto(appendVarint(dst, uint64(m.Completion.SizeProto())))
+		dst = m.Completion.AppendProto(mustHead(dst, 10, m.Completion.SizeProto()))
 	}
 	if m.Embedding != nil {
-		dst = append(dst, 0x12)
-		dst = m.Embedding.AppendProto(appendVarint(dst, uint64(m.Embedding.SizeProto())))
+		dst = m.Embedding.AppendProto(mustHead(dst, 18, m.Embedding.SizeProto()))
 	}
 	if m.Error != nil {
-		dst = append(dst, 0x1a)
-		dst = m.Error.AppendProto(appendVarint(dst, uint64(m.Error.SizeProto())))
+		dst = m.Error.AppendProto(mustHead(dst, 26, m.Error.SizeProto()))
 	}
 	for _, v := range m.Rates {
-		dst = append(dst, 0x22)
-		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+		dst = v.AppendProto(mustHead(dst, 34, v.SizeProto()))
 	}
 	return dst
 }
@@ -3981,10 +3139,7 @@ func (m *Result) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *Result) UnmarshalProto(b []byte) error {
 	*m = Result{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *Result) decode(b []byte, depth int) *DecodeError {
@@ -4029,17 +3184,13 @@ func (m *CompletionResult) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if len(m.ID) > 0 {
-		n += 1 + sizeBytes(len(m.ID))
-	}
-	if len(m.Model) > 0 {
-		n += 1 + sizeBytes(len(m.Model))
-	}
+	n += sizeText(1, len(m.ID))
+	n += sizeText(1, len(m.Model))
 	for _, v := range m.Choices {
-		n += 1 + sizeBytes(v.SizeProto())
+		n += sizeBody(1, v.SizeProto())
 	}
 	if m.Usage != nil {
-		n += 1 + sizeBytes(m.Usage.SizeProto())
+		n += sizeBody(1, m.Usage.SizeProto())
 	}
 	return n
 }
@@ -4049,21 +3200,13 @@ func (m *CompletionResult) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if len(m.ID) > 0 {
-		dst = append(dst, 0x0a)
-		dst = appendBytes(dst, m.ID)
-	}
-	if len(m.Model) > 0 {
-		dst = append(dst, 0x12)
-		dst = appendBytes(dst, m.Model)
-	}
+	dst = putString(dst, 10, m.ID)
+	dst = putString(dst, 18, m.Model)
 	for _, v := range m.Choices {
-		dst = append(dst, 0x1a)
-		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+		dst = v.AppendProto(mustHead(dst, 26, v.SizeProto()))
 	}
 	if m.Usage != nil {
-		dst = append(dst, 0x22)
-		dst = m.Usage.AppendProto(appendVarint(dst, uint64(m.Usage.SizeProto())))
+		dst = m.Usage.AppendProto(mustHead(dst, 34, m.Usage.SizeProto()))
 	}
 	return dst
 }
@@ -4072,10 +3215,7 @@ func (m *CompletionResult) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *CompletionResult) UnmarshalProto(b []byte) error {
 	*m = CompletionResult{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *CompletionResult) decode(b []byte, depth int) *DecodeError {
@@ -4084,11 +3224,9 @@ func (m *CompletionResult) decode(b []byte, depth int) *DecodeError {
 	for d.next() {
 		switch d.tag {
 		case 10: // id
-			m.ID = d.str()
-			d.named("id")
+			m.ID = d.str("id")
 		case 18: // model
-			m.Model = d.str()
-			d.named("model")
+			m.Model = d.str("model")
 		case 26: // choices
 			m.Choices, spareChoices = batch(&d, m.Choices, spareChoices)
 			d.nested("choices", len(m.Choices)-1, m.Choices[len(m.Choices)-1].decode(d.bytes(), depth+1))
@@ -4111,12 +3249,10 @@ func (m *Choice) SizeProto() int {
 	}
 	n := 0
 	for _, v := range m.Parts {
-		n += 1 + sizeBytes(v.SizeProto())
+		n += sizeBody(1, v.SizeProto())
 	}
 	n += 1 + sizeVarint(uint64(m.Finish))
-	if len(m.NativeFinish) > 0 {
-		n += 1 + sizeBytes(len(m.NativeFinish))
-	}
+	n += sizeText(1, len(m.NativeFinish))
 	return n
 }
 
@@ -4126,15 +3262,10 @@ func (m *Choice) AppendProto(dst []byte) []byte {
 		return dst
 	}
 	for _, v := range m.Parts {
-		dst = append(dst, 0x0a)
-		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+		dst = v.AppendProto(mustHead(dst, 10, v.SizeProto()))
 	}
-	dst = append(dst, 0x10)
-	dst = appendVarint(dst, uint64(m.Finish))
-	if len(m.NativeFinish) > 0 {
-		dst = append(dst, 0x1a)
-		dst = appendBytes(dst, m.NativeFinish)
-	}
+	dst = mustUint(dst, 16, uint64(m.Finish))
+	dst = putString(dst, 26, m.NativeFinish)
 	return dst
 }
 
@@ -4142,10 +3273,7 @@ func (m *Choice) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *Choice) UnmarshalProto(b []byte) error {
 	*m = Choice{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *Choice) decode(b []byte, depth int) *DecodeError {
@@ -4159,8 +3287,7 @@ func (m *Choice) decode(b []byte, depth int) *DecodeError {
 		case 16: // finish
 			m.Finish = FinishReason(d.varint())
 		case 26: // native_finish
-			m.NativeFinish = d.str()
-			d.named("native_finish")
+			m.NativeFinish = d.str("native_finish")
 		default:
 			d.skip()
 		}
@@ -4174,21 +3301,11 @@ func (m *Usage) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if m.InputTokens != 0 {
-		n += 1 + sizeVarint(m.InputTokens)
-	}
-	if m.CachedTokens != 0 {
-		n += 1 + sizeVarint(m.CachedTokens)
-	}
-	if m.CacheWriteTokens != 0 {
-		n += 1 + sizeVarint(m.CacheWriteTokens)
-	}
-	if m.OutputTokens != 0 {
-		n += 1 + sizeVarint(m.OutputTokens)
-	}
-	if m.ReasoningTokens != 0 {
-		n += 1 + sizeVarint(m.ReasoningTokens)
-	}
+	n += sizeUint(1, m.InputTokens)
+	n += sizeUint(1, m.CachedTokens)
+	n += sizeUint(1, m.CacheWriteTokens)
+	n += sizeUint(1, m.OutputTokens)
+	n += sizeUint(1, m.ReasoningTokens)
 	if m.CostNanoUSD != nil {
 		n += 1 + sizeVarint(*m.CostNanoUSD)
 	}
@@ -4200,29 +3317,13 @@ func (m *Usage) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if m.InputTokens != 0 {
-		dst = append(dst, 0x08)
-		dst = appendVarint(dst, m.InputTokens)
-	}
-	if m.CachedTokens != 0 {
-		dst = append(dst, 0x10)
-		dst = appendVarint(dst, m.CachedTokens)
-	}
-	if m.CacheWriteTokens != 0 {
-		dst = append(dst, 0x18)
-		dst = appendVarint(dst, m.CacheWriteTokens)
-	}
-	if m.OutputTokens != 0 {
-		dst = append(dst, 0x20)
-		dst = appendVarint(dst, m.OutputTokens)
-	}
-	if m.ReasoningTokens != 0 {
-		dst = append(dst, 0x28)
-		dst = appendVarint(dst, m.ReasoningTokens)
-	}
+	dst = putUint(dst, 8, m.InputTokens)
+	dst = putUint(dst, 16, m.CachedTokens)
+	dst = putUint(dst, 24, m.CacheWriteTokens)
+	dst = putUint(dst, 32, m.OutputTokens)
+	dst = putUint(dst, 40, m.ReasoningTokens)
 	if m.CostNanoUSD != nil {
-		dst = append(dst, 0x30)
-		dst = appendVarint(dst, *m.CostNanoUSD)
+		dst = mustUint(dst, 48, *m.CostNanoUSD)
 	}
 	return dst
 }
@@ -4231,10 +3332,7 @@ func (m *Usage) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *Usage) UnmarshalProto(b []byte) error {
 	*m = Usage{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *Usage) decode(b []byte, depth int) *DecodeError {
@@ -4266,14 +3364,12 @@ func (m *EmbeddingResult) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if len(m.Model) > 0 {
-		n += 1 + sizeBytes(len(m.Model))
-	}
+	n += sizeText(1, len(m.Model))
 	for _, v := range m.Vectors {
-		n += 1 + sizeBytes(v.SizeProto())
+		n += sizeBody(1, v.SizeProto())
 	}
 	if m.Usage != nil {
-		n += 1 + sizeBytes(m.Usage.SizeProto())
+		n += sizeBody(1, m.Usage.SizeProto())
 	}
 	return n
 }
@@ -4283,17 +3379,12 @@ func (m *EmbeddingResult) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if len(m.Model) > 0 {
-		dst = append(dst, 0x0a)
-		dst = appendBytes(dst, m.Model)
-	}
+	dst = putString(dst, 10, m.Model)
 	for _, v := range m.Vectors {
-		dst = append(dst, 0x12)
-		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+		dst = v.AppendProto(mustHead(dst, 18, v.SizeProto()))
 	}
 	if m.Usage != nil {
-		dst = append(dst, 0x1a)
-		dst = m.Usage.AppendProto(appendVarint(dst, uint64(m.Usage.SizeProto())))
+		dst = m.Usage.AppendProto(mustHead(dst, 26, m.Usage.SizeProto()))
 	}
 	return dst
 }
@@ -4302,10 +3393,7 @@ func (m *EmbeddingResult) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *EmbeddingResult) UnmarshalProto(b []byte) error {
 	*m = EmbeddingResult{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *EmbeddingResult) decode(b []byte, depth int) *DecodeError {
@@ -4314,8 +3402,7 @@ func (m *EmbeddingResult) decode(b []byte, depth int) *DecodeError {
 	for d.next() {
 		switch d.tag {
 		case 10: // model
-			m.Model = d.str()
-			d.named("model")
+			m.Model = d.str("model")
 		case 18: // vectors
 			m.Vectors, spareVectors = batch(&d, m.Vectors, spareVectors)
 			d.nested("vectors", len(m.Vectors)-1, m.Vectors[len(m.Vectors)-1].decode(d.bytes(), depth+1))
@@ -4338,7 +3425,7 @@ func (m *Vector) SizeProto() int {
 	}
 	n := 0
 	if len(m.Values) > 0 {
-		n += 1 + sizeBytes(sizeVectorValues(m))
+		n += sizeBody(1, sizeVectorValues(m))
 	}
 	return n
 }
@@ -4349,10 +3436,9 @@ func (m *Vector) AppendProto(dst []byte) []byte {
 		return dst
 	}
 	if len(m.Values) > 0 {
-		dst = append(dst, 0x0a)
-		dst = appendVarint(dst, uint64(sizeVectorValues(m)))
+		dst = mustHead(dst, 10, sizeVectorValues(m))
 		for _, v := range m.Values {
-			dst = appendFloat(dst, v)
+			dst = appendFixed32(dst, math.Float32bits(v))
 		}
 	}
 	return dst
@@ -4366,10 +3452,7 @@ func sizeVectorValues(m *Vector) int {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *Vector) UnmarshalProto(b []byte) error {
 	*m = Vector{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *Vector) decode(b []byte, depth int) *DecodeError {
@@ -4398,21 +3481,11 @@ func (m *ProviderError) SizeProto() int {
 	}
 	n := 0
 	n += 1 + sizeVarint(uint64(m.Class))
-	if m.Status != 0 {
-		n += 1 + sizeVarint(uint64(m.Status))
-	}
-	if len(m.Code) > 0 {
-		n += 1 + sizeBytes(len(m.Code))
-	}
-	if len(m.Message) > 0 {
-		n += 1 + sizeBytes(len(m.Message))
-	}
-	if m.Scope != 0 {
-		n += 1 + sizeVarint(uint64(m.Scope))
-	}
-	if m.RetryAfterMillis != 0 {
-		n += 1 + sizeVarint(m.RetryAfterMillis)
-	}
+	n += sizeUint(1, uint64(m.Status))
+	n += sizeText(1, len(m.Code))
+	n += sizeText(1, len(m.Message))
+	n += sizeUint(1, uint64(m.Scope))
+	n += sizeUint(1, m.RetryAfterMillis)
 	return n
 }
 
@@ -4421,28 +3494,12 @@ func (m *ProviderError) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	dst = append(dst, 0x08)
-	dst = appendVarint(dst, uint64(m.Class))
-	if m.Status != 0 {
-		dst = append(dst, 0x10)
-		dst = appendVarint(dst, uint64(m.Status))
-	}
-	if len(m.Code) > 0 {
-		dst = append(dst, 0x1a)
-		dst = appendBytes(dst, m.Code)
-	}
-	if len(m.Message) > 0 {
-		dst = append(dst, 0x22)
-		dst = appendBytes(dst, m.Message)
-	}
-	if m.Scope != 0 {
-		dst = append(dst, 0x28)
-		dst = appendVarint(dst, uint64(m.Scope))
-	}
-	if m.RetryAfterMillis != 0 {
-		dst = append(dst, 0x30)
-		dst = appendVarint(dst, m.RetryAfterMillis)
-	}
+	dst = mustUint(dst, 8, uint64(m.Class))
+	dst = putUint(dst, 16, uint64(m.Status))
+	dst = putString(dst, 26, m.Code)
+	dst = putBytes(dst, 34, m.Message)
+	dst = putUint(dst, 40, uint64(m.Scope))
+	dst = putUint(dst, 48, m.RetryAfterMillis)
 	return dst
 }
 
@@ -4450,10 +3507,7 @@ func (m *ProviderError) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *ProviderError) UnmarshalProto(b []byte) error {
 	*m = ProviderError{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *ProviderError) decode(b []byte, depth int) *DecodeError {
@@ -4465,8 +3519,7 @@ func (m *ProviderError) decode(b []byte, depth int) *DecodeError {
 		case 16: // status
 			m.Status = uint32(d.varint())
 		case 26: // code
-			m.Code = d.str()
-			d.named("code")
+			m.Code = d.str("code")
 		case 34: // message
 			m.Message = d.bytes()
 		case 40: // scope
@@ -4486,18 +3539,10 @@ func (m *RateWindow) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if len(m.Name) > 0 {
-		n += 1 + sizeBytes(len(m.Name))
-	}
-	if m.Limit != 0 {
-		n += 1 + sizeVarint(m.Limit)
-	}
-	if m.Remaining != 0 {
-		n += 1 + sizeVarint(m.Remaining)
-	}
-	if m.ResetMillis != 0 {
-		n += 1 + sizeVarint(m.ResetMillis)
-	}
+	n += sizeText(1, len(m.Name))
+	n += sizeUint(1, m.Limit)
+	n += sizeUint(1, m.Remaining)
+	n += sizeUint(1, m.ResetMillis)
 	return n
 }
 
@@ -4506,22 +3551,10 @@ func (m *RateWindow) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if len(m.Name) > 0 {
-		dst = append(dst, 0x0a)
-		dst = appendBytes(dst, m.Name)
-	}
-	if m.Limit != 0 {
-		dst = append(dst, 0x10)
-		dst = appendVarint(dst, m.Limit)
-	}
-	if m.Remaining != 0 {
-		dst = append(dst, 0x18)
-		dst = appendVarint(dst, m.Remaining)
-	}
-	if m.ResetMillis != 0 {
-		dst = append(dst, 0x20)
-		dst = appendVarint(dst, m.ResetMillis)
-	}
+	dst = putString(dst, 10, m.Name)
+	dst = putUint(dst, 16, m.Limit)
+	dst = putUint(dst, 24, m.Remaining)
+	dst = putUint(dst, 32, m.ResetMillis)
 	return dst
 }
 
@@ -4529,10 +3562,7 @@ func (m *RateWindow) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *RateWindow) UnmarshalProto(b []byte) error {
 	*m = RateWindow{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *RateWindow) decode(b []byte, depth int) *DecodeError {
@@ -4540,8 +3570,7 @@ func (m *RateWindow) decode(b []byte, depth int) *DecodeError {
 	for d.next() {
 		switch d.tag {
 		case 10: // name
-			m.Name = d.str()
-			d.named("name")
+			m.Name = d.str("name")
 		case 16: // limit
 			m.Limit = d.varint()
 		case 24: // remaining
@@ -4562,14 +3591,10 @@ func (m *StreamRequest) SizeProto() int {
 	}
 	n := 0
 	if m.Head != nil {
-		n += 1 + sizeBytes(m.Head.SizeProto())
+		n += sizeBody(1, m.Head.SizeProto())
 	}
-	if len(m.Data) > 0 {
-		n += 1 + sizeBytes(len(m.Data))
-	}
-	if m.End != 0 {
-		n += 1 + sizeVarint(uint64(m.End))
-	}
+	n += sizeText(1, len(m.Data))
+	n += sizeUint(1, uint64(m.End))
 	return n
 }
 
@@ -4579,17 +3604,10 @@ func (m *StreamRequest) AppendProto(dst []byte) []byte {
 		return dst
 	}
 	if m.Head != nil {
-		dst = append(dst, 0x0a)
-		dst = m.Head.AppendProto(appendVarint(dst, uint64(m.Head.SizeProto())))
+		dst = m.Head.AppendProto(mustHead(dst, 10, m.Head.SizeProto()))
 	}
-	if len(m.Data) > 0 {
-		dst = append(dst, 0x12)
-		dst = appendBytes(dst, m.Data)
-	}
-	if m.End != 0 {
-		dst = append(dst, 0x18)
-		dst = appendVarint(dst, uint64(m.End))
-	}
+	dst = putBytes(dst, 18, m.Data)
+	dst = putUint(dst, 24, uint64(m.End))
 	return dst
 }
 
@@ -4597,10 +3615,7 @@ func (m *StreamRequest) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *StreamRequest) UnmarshalProto(b []byte) error {
 	*m = StreamRequest{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *StreamRequest) decode(b []byte, depth int) *DecodeError {
@@ -4630,11 +3645,9 @@ func (m *StreamAnswer) SizeProto() int {
 	}
 	n := 0
 	for _, v := range m.Chunks {
-		n += 1 + sizeBytes(v.SizeProto())
+		n += sizeBody(1, v.SizeProto())
 	}
-	if m.Done {
-		n += 1 + 1
-	}
+	n += sizeBool(1, m.Done)
 	return n
 }
 
@@ -4644,13 +3657,9 @@ func (m *StreamAnswer) AppendProto(dst []byte) []byte {
 		return dst
 	}
 	for _, v := range m.Chunks {
-		dst = append(dst, 0x0a)
-		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+		dst = v.AppendProto(mustHead(dst, 10, v.SizeProto()))
 	}
-	if m.Done {
-		dst = append(dst, 0x10)
-		dst = appendBool(dst, m.Done)
-	}
+	dst = putBool(dst, 16, m.Done)
 	return dst
 }
 
@@ -4658,10 +3667,7 @@ func (m *StreamAnswer) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *StreamAnswer) UnmarshalProto(b []byte) error {
 	*m = StreamAnswer{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *StreamAnswer) decode(b []byte, depth int) *DecodeError {
@@ -4687,44 +3693,40 @@ func (m *Chunk) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if m.Choice != 0 {
-		n += 1 + sizeVarint(uint64(m.Choice))
-	}
-	if m.Part != 0 {
-		n += 1 + sizeVarint(uint64(m.Part))
-	}
+	n += sizeUint(1, uint64(m.Choice))
+	n += sizeUint(1, uint64(m.Part))
 	if m.Start != nil {
-		n += 1 + sizeBytes(m.Start.SizeProto())
+		n += sizeBody(1, m.Start.SizeProto())
 	}
 	if m.Text != nil {
-		n += 1 + sizeBytes(m.Text.SizeProto())
+		n += sizeBody(1, m.Text.SizeProto())
 	}
 	if m.Refusal != nil {
-		n += 1 + sizeBytes(m.Refusal.SizeProto())
+		n += sizeBody(1, m.Refusal.SizeProto())
 	}
 	if m.Thought != nil {
-		n += 1 + sizeBytes(m.Thought.SizeProto())
+		n += sizeBody(1, m.Thought.SizeProto())
 	}
 	if m.ToolCall != nil {
-		n += 1 + sizeBytes(m.ToolCall.SizeProto())
+		n += sizeBody(1, m.ToolCall.SizeProto())
 	}
 	if m.Blob != nil {
-		n += 1 + sizeBytes(m.Blob.SizeProto())
+		n += sizeBody(1, m.Blob.SizeProto())
 	}
 	if m.VendorState != nil {
-		n += 1 + sizeBytes(m.VendorState.SizeProto())
+		n += sizeBody(1, m.VendorState.SizeProto())
 	}
 	if m.End != nil {
-		n += 1 + sizeBytes(m.End.SizeProto())
+		n += sizeBody(1, m.End.SizeProto())
 	}
 	if m.Usage != nil {
-		n += 1 + sizeBytes(m.Usage.SizeProto())
+		n += sizeBody(1, m.Usage.SizeProto())
 	}
 	if m.Error != nil {
-		n += 1 + sizeBytes(m.Error.SizeProto())
+		n += sizeBody(1, m.Error.SizeProto())
 	}
 	if m.Rate != nil {
-		n += 1 + sizeBytes(m.Rate.SizeProto())
+		n += sizeBody(1, m.Rate.SizeProto())
 	}
 	return n
 }
@@ -4734,57 +3736,40 @@ func (m *Chunk) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if m.Choice != 0 {
-		dst = append(dst, 0x08)
-		dst = appendVarint(dst, uint64(m.Choice))
-	}
-	if m.Part != 0 {
-		dst = append(dst, 0x10)
-		dst = appendVarint(dst, uint64(m.Part))
-	}
+	dst = putUint(dst, 8, uint64(m.Choice))
+	dst = putUint(dst, 16, uint64(m.Part))
 	if m.Start != nil {
-		dst = append(dst, 0x1a)
-		dst = m.Start.AppendProto(appendVarint(dst, uint64(m.Start.SizeProto())))
+		dst = m.Start.AppendProto(mustHead(dst, 26, m.Start.SizeProto()))
 	}
 	if m.Text != nil {
-		dst = append(dst, 0x22)
-		dst = m.Text.AppendProto(appendVarint(dst, uint64(m.Text.SizeProto())))
+		dst = m.Text.AppendProto(mustHead(dst, 34, m.Text.SizeProto()))
 	}
 	if m.Refusal != nil {
-		dst = append(dst, 0x2a)
-		dst = m.Refusal.AppendProto(appendVarint(dst, uint64(m.Refusal.SizeProto())))
+		dst = m.Refusal.AppendProto(mustHead(dst, 42, m.Refusal.SizeProto()))
 	}
 	if m.Thought != nil {
-		dst = append(dst, 0x32)
-		dst = m.Thought.AppendProto(appendVarint(dst, uint64(m.Thought.SizeProto())))
+		dst = m.Thought.AppendProto(mustHead(dst, 50, m.Thought.SizeProto()))
 	}
 	if m.ToolCall != nil {
-		dst = append(dst, 0x3a)
-		dst = m.ToolCall.AppendProto(appendVarint(dst, uint64(m.ToolCall.SizeProto())))
+		dst = m.ToolCall.AppendProto(mustHead(dst, 58, m.ToolCall.SizeProto()))
 	}
 	if m.Blob != nil {
-		dst = append(dst, 0x42)
-		dst = m.Blob.AppendProto(appendVarint(dst, uint64(m.Blob.SizeProto())))
+		dst = m.Blob.AppendProto(mustHead(dst, 66, m.Blob.SizeProto()))
 	}
 	if m.VendorState != nil {
-		dst = append(dst, 0x4a)
-		dst = m.VendorState.AppendProto(appendVarint(dst, uint64(m.VendorState.SizeProto())))
+		dst = m.VendorState.AppendProto(mustHead(dst, 74, m.VendorState.SizeProto()))
 	}
 	if m.End != nil {
-		dst = append(dst, 0x52)
-		dst = m.End.AppendProto(appendVarint(dst, uint64(m.End.SizeProto())))
+		dst = m.End.AppendProto(mustHead(dst, 82, m.End.SizeProto()))
 	}
 	if m.Usage != nil {
-		dst = append(dst, 0x5a)
-		dst = m.Usage.AppendProto(appendVarint(dst, uint64(m.Usage.SizeProto())))
+		dst = m.Usage.AppendProto(mustHead(dst, 90, m.Usage.SizeProto()))
 	}
 	if m.Error != nil {
-		dst = append(dst, 0x62)
-		dst = m.Error.AppendProto(appendVarint(dst, uint64(m.Error.SizeProto())))
+		dst = m.Error.AppendProto(mustHead(dst, 98, m.Error.SizeProto()))
 	}
 	if m.Rate != nil {
-		dst = append(dst, 0x6a)
-		dst = m.Rate.AppendProto(appendVarint(dst, uint64(m.Rate.SizeProto())))
+		dst = m.Rate.AppendProto(mustHead(dst, 106, m.Rate.SizeProto()))
 	}
 	return dst
 }
@@ -4793,10 +3778,7 @@ func (m *Chunk) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *Chunk) UnmarshalProto(b []byte) error {
 	*m = Chunk{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *Chunk) decode(b []byte, depth int) *DecodeError {
@@ -4985,12 +3967,8 @@ func (m *StreamStart) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if len(m.ID) > 0 {
-		n += 1 + sizeBytes(len(m.ID))
-	}
-	if len(m.Model) > 0 {
-		n += 1 + sizeBytes(len(m.Model))
-	}
+	n += sizeText(1, len(m.ID))
+	n += sizeText(1, len(m.Model))
 	return n
 }
 
@@ -4999,14 +3977,8 @@ func (m *StreamStart) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if len(m.ID) > 0 {
-		dst = append(dst, 0x0a)
-		dst = appendBytes(dst, m.ID)
-	}
-	if len(m.Model) > 0 {
-		dst = append(dst, 0x12)
-		dst = appendBytes(dst, m.Model)
-	}
+	dst = putString(dst, 10, m.ID)
+	dst = putString(dst, 18, m.Model)
 	return dst
 }
 
@@ -5014,10 +3986,7 @@ func (m *StreamStart) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *StreamStart) UnmarshalProto(b []byte) error {
 	*m = StreamStart{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *StreamStart) decode(b []byte, depth int) *DecodeError {
@@ -5025,11 +3994,9 @@ func (m *StreamStart) decode(b []byte, depth int) *DecodeError {
 	for d.next() {
 		switch d.tag {
 		case 10: // id
-			m.ID = d.str()
-			d.named("id")
+			m.ID = d.str("id")
 		case 18: // model
-			m.Model = d.str()
-			d.named("model")
+			m.Model = d.str("model")
 		default:
 			d.skip()
 		}
@@ -5043,15 +4010,9 @@ func (m *ToolCallDelta) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if len(m.ID) > 0 {
-		n += 1 + sizeBytes(len(m.ID))
-	}
-	if len(m.Name) > 0 {
-		n += 1 + sizeBytes(len(m.Name))
-	}
-	if len(m.Arguments) > 0 {
-		n += 1 + sizeBytes(len(m.Arguments))
-	}
+	n += sizeText(1, len(m.ID))
+	n += sizeText(1, len(m.Name))
+	n += sizeText(1, len(m.Arguments))
 	return n
 }
 
@@ -5060,18 +4021,9 @@ func (m *ToolCallDelta) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if len(m.ID) > 0 {
-		dst = append(dst, 0x0a)
-		dst = appendBytes(dst, m.ID)
-	}
-	if len(m.Name) > 0 {
-		dst = append(dst, 0x12)
-		dst = appendBytes(dst, m.Name)
-	}
-	if len(m.Arguments) > 0 {
-		dst = append(dst, 0x1a)
-		dst = appendBytes(dst, m.Arguments)
-	}
+	dst = putString(dst, 10, m.ID)
+	dst = putString(dst, 18, m.Name)
+	dst = putBytes(dst, 26, m.Arguments)
 	return dst
 }
 
@@ -5079,10 +4031,7 @@ func (m *ToolCallDelta) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *ToolCallDelta) UnmarshalProto(b []byte) error {
 	*m = ToolCallDelta{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *ToolCallDelta) decode(b []byte, depth int) *DecodeError {
@@ -5090,11 +4039,9 @@ func (m *ToolCallDelta) decode(b []byte, depth int) *DecodeError {
 	for d.next() {
 		switch d.tag {
 		case 10: // id
-			m.ID = d.str()
-			d.named("id")
+			m.ID = d.str("id")
 		case 18: // name
-			m.Name = d.str()
-			d.named("name")
+			m.Name = d.str("name")
 		case 26: // arguments
 			m.Arguments = d.bytes()
 		default:
@@ -5111,9 +4058,7 @@ func (m *ChoiceEnd) SizeProto() int {
 	}
 	n := 0
 	n += 1 + sizeVarint(uint64(m.Finish))
-	if len(m.NativeFinish) > 0 {
-		n += 1 + sizeBytes(len(m.NativeFinish))
-	}
+	n += sizeText(1, len(m.NativeFinish))
 	return n
 }
 
@@ -5122,12 +4067,8 @@ func (m *ChoiceEnd) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	dst = append(dst, 0x08)
-	dst = appendVarint(dst, uint64(m.Finish))
-	if len(m.NativeFinish) > 0 {
-		dst = append(dst, 0x12)
-		dst = appendBytes(dst, m.NativeFinish)
-	}
+	dst = mustUint(dst, 8, uint64(m.Finish))
+	dst = putString(dst, 18, m.NativeFinish)
 	return dst
 }
 
@@ -5135,10 +4076,7 @@ func (m *ChoiceEnd) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *ChoiceEnd) UnmarshalProto(b []byte) error {
 	*m = ChoiceEnd{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *ChoiceEnd) decode(b []byte, depth int) *DecodeError {
@@ -5148,8 +4086,7 @@ func (m *ChoiceEnd) decode(b []byte, depth int) *DecodeError {
 		case 8: // finish
 			m.Finish = FinishReason(d.varint())
 		case 18: // native_finish
-			m.NativeFinish = d.str()
-			d.named("native_finish")
+			m.NativeFinish = d.str("native_finish")
 		default:
 			d.skip()
 		}
@@ -5164,10 +4101,10 @@ func (m *ModelsRequest) SizeProto() int {
 	}
 	n := 0
 	if m.Response != nil {
-		n += 1 + sizeBytes(m.Response.SizeProto())
+		n += sizeBody(1, m.Response.SizeProto())
 	}
 	for _, v := range m.Values {
-		n += 1 + sizeBytes(v.SizeProto())
+		n += sizeBody(1, v.SizeProto())
 	}
 	return n
 }
@@ -5178,12 +4115,10 @@ func (m *ModelsRequest) AppendProto(dst []byte) []byte {
 		return dst
 	}
 	if m.Response != nil {
-		dst = append(dst, 0x0a)
-		dst = m.Response.AppendProto(appendVarint(dst, uint64(m.Response.SizeProto())))
+		dst = m.Response.AppendProto(mustHead(dst, 10, m.Response.SizeProto()))
 	}
 	for _, v := range m.Values {
-		dst = append(dst, 0x12)
-		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+		dst = v.AppendProto(mustHead(dst, 18, v.SizeProto()))
 	}
 	return dst
 }
@@ -5192,10 +4127,7 @@ func (m *ModelsRequest) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *ModelsRequest) UnmarshalProto(b []byte) error {
 	*m = ModelsRequest{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *ModelsRequest) decode(b []byte, depth int) *DecodeError {
@@ -5225,13 +4157,13 @@ func (m *ModelsAnswer) SizeProto() int {
 	}
 	n := 0
 	if m.Request != nil {
-		n += 1 + sizeBytes(m.Request.SizeProto())
+		n += sizeBody(1, m.Request.SizeProto())
 	}
 	if m.Models != nil {
-		n += 1 + sizeBytes(m.Models.SizeProto())
+		n += sizeBody(1, m.Models.SizeProto())
 	}
 	if m.Error != nil {
-		n += 1 + sizeBytes(m.Error.SizeProto())
+		n += sizeBody(1, m.Error.SizeProto())
 	}
 	return n
 }
@@ -5242,16 +4174,13 @@ func (m *ModelsAnswer) AppendProto(dst []byte) []byte {
 		return dst
 	}
 	if m.Request != nil {
-		dst = append(dst, 0x0a)
-		dst = m.Request.AppendProto(appendVarint(dst, uint64(m.Request.SizeProto())))
+		dst = m.Request.AppendProto(mustHead(dst, 10, m.Request.SizeProto()))
 	}
 	if m.Models != nil {
-		dst = append(dst, 0x12)
-		dst = m.Models.AppendProto(appendVarint(dst, uint64(m.Models.SizeProto())))
+		dst = m.Models.AppendProto(mustHead(dst, 18, m.Models.SizeProto()))
 	}
 	if m.Error != nil {
-		dst = append(dst, 0x1a)
-		dst = m.Error.AppendProto(appendVarint(dst, uint64(m.Error.SizeProto())))
+		dst = m.Error.AppendProto(mustHead(dst, 26, m.Error.SizeProto()))
 	}
 	return dst
 }
@@ -5260,10 +4189,7 @@ func (m *ModelsAnswer) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *ModelsAnswer) UnmarshalProto(b []byte) error {
 	*m = ModelsAnswer{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *ModelsAnswer) decode(b []byte, depth int) *DecodeError {
@@ -5305,10 +4231,10 @@ func (m *ModelList) SizeProto() int {
 	}
 	n := 0
 	for _, v := range m.Models {
-		n += 1 + sizeBytes(v.SizeProto())
+		n += sizeBody(1, v.SizeProto())
 	}
 	if m.More != nil {
-		n += 1 + sizeBytes(m.More.SizeProto())
+		n += sizeBody(1, m.More.SizeProto())
 	}
 	return n
 }
@@ -5319,12 +4245,10 @@ func (m *ModelList) AppendProto(dst []byte) []byte {
 		return dst
 	}
 	for _, v := range m.Models {
-		dst = append(dst, 0x0a)
-		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+		dst = v.AppendProto(mustHead(dst, 10, v.SizeProto()))
 	}
 	if m.More != nil {
-		dst = append(dst, 0x12)
-		dst = m.More.AppendProto(appendVarint(dst, uint64(m.More.SizeProto())))
+		dst = m.More.AppendProto(mustHead(dst, 18, m.More.SizeProto()))
 	}
 	return dst
 }
@@ -5333,10 +4257,7 @@ func (m *ModelList) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *ModelList) UnmarshalProto(b []byte) error {
 	*m = ModelList{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *ModelList) decode(b []byte, depth int) *DecodeError {
@@ -5365,30 +4286,20 @@ func (m *Model) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if len(m.ID) > 0 {
-		n += 1 + sizeBytes(len(m.ID))
-	}
-	if len(m.DisplayName) > 0 {
-		n += 1 + sizeBytes(len(m.DisplayName))
-	}
+	n += sizeText(1, len(m.ID))
+	n += sizeText(1, len(m.DisplayName))
 	for _, v := range m.Aliases {
-		n += 1 + sizeBytes(len(v))
+		n += sizeBody(1, len(v))
 	}
-	if m.ContextTokens != 0 {
-		n += 1 + sizeVarint(uint64(m.ContextTokens))
-	}
-	if m.MaxOutputTokens != 0 {
-		n += 1 + sizeVarint(uint64(m.MaxOutputTokens))
-	}
+	n += sizeUint(1, uint64(m.ContextTokens))
+	n += sizeUint(1, uint64(m.MaxOutputTokens))
 	if len(m.Capabilities) > 0 {
-		n += 1 + sizeBytes(sizeModelCapabilities(m))
+		n += sizeBody(1, sizeModelCapabilities(m))
 	}
 	if len(m.Efforts) > 0 {
-		n += 1 + sizeBytes(sizeModelEfforts(m))
+		n += sizeBody(1, sizeModelEfforts(m))
 	}
-	if m.Disabled {
-		n += 1 + 1
-	}
+	n += sizeBool(1, m.Disabled)
 	if m.InputNanoUSD != nil {
 		n += 1 + sizeVarint(*m.InputNanoUSD)
 	}
@@ -5403,51 +4314,31 @@ func (m *Model) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if len(m.ID) > 0 {
-		dst = append(dst, 0x0a)
-		dst = appendBytes(dst, m.ID)
-	}
-	if len(m.DisplayName) > 0 {
-		dst = append(dst, 0x12)
-		dst = appendBytes(dst, m.DisplayName)
-	}
+	dst = putString(dst, 10, m.ID)
+	dst = putBytes(dst, 18, m.DisplayName)
 	for _, v := range m.Aliases {
-		dst = append(dst, 0x1a)
-		dst = appendBytes(dst, v)
+		dst = mustText(dst, 26, v)
 	}
-	if m.ContextTokens != 0 {
-		dst = append(dst, 0x20)
-		dst = appendVarint(dst, uint64(m.ContextTokens))
-	}
-	if m.MaxOutputTokens != 0 {
-		dst = append(dst, 0x28)
-		dst = appendVarint(dst, uint64(m.MaxOutputTokens))
-	}
+	dst = putUint(dst, 32, uint64(m.ContextTokens))
+	dst = putUint(dst, 40, uint64(m.MaxOutputTokens))
 	if len(m.Capabilities) > 0 {
-		dst = append(dst, 0x32)
-		dst = appendVarint(dst, uint64(sizeModelCapabilities(m)))
+		dst = mustHead(dst, 50, sizeModelCapabilities(m))
 		for _, v := range m.Capabilities {
 			dst = appendVarint(dst, uint64(v))
 		}
 	}
 	if len(m.Efforts) > 0 {
-		dst = append(dst, 0x3a)
-		dst = appendVarint(dst, uint64(sizeModelEfforts(m)))
+		dst = mustHead(dst, 58, sizeModelEfforts(m))
 		for _, v := range m.Efforts {
 			dst = appendVarint(dst, uint64(v))
 		}
 	}
-	if m.Disabled {
-		dst = append(dst, 0x40)
-		dst = appendBool(dst, m.Disabled)
-	}
+	dst = putBool(dst, 64, m.Disabled)
 	if m.InputNanoUSD != nil {
-		dst = append(dst, 0x48)
-		dst = appendVarint(dst, *m.InputNanoUSD)
+		dst = mustUint(dst, 72, *m.InputNanoUSD)
 	}
 	if m.OutputNanoUSD != nil {
-		dst = append(dst, 0x50)
-		dst = appendVarint(dst, *m.OutputNanoUSD)
+		dst = mustUint(dst, 80, *m.OutputNanoUSD)
 	}
 	return dst
 }
@@ -5472,10 +4363,7 @@ func sizeModelEfforts(m *Model) int {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *Model) UnmarshalProto(b []byte) error {
 	*m = Model{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *Model) decode(b []byte, depth int) *DecodeError {
@@ -5483,13 +4371,11 @@ func (m *Model) decode(b []byte, depth int) *DecodeError {
 	for d.next() {
 		switch d.tag {
 		case 10: // id
-			m.ID = d.str()
-			d.named("id")
+			m.ID = d.str("id")
 		case 18: // display_name
 			m.DisplayName = d.bytes()
 		case 26: // aliases
-			m.Aliases = append(m.Aliases, d.str())
-			d.named("aliases")
+			m.Aliases = append(m.Aliases, d.str("aliases"))
 		case 32: // context_tokens
 			m.ContextTokens = uint32(d.varint())
 		case 40: // max_output_tokens
@@ -5530,10 +4416,10 @@ func (m *HealthRequest) SizeProto() int {
 	}
 	n := 0
 	if m.Response != nil {
-		n += 1 + sizeBytes(m.Response.SizeProto())
+		n += sizeBody(1, m.Response.SizeProto())
 	}
 	for _, v := range m.Values {
-		n += 1 + sizeBytes(v.SizeProto())
+		n += sizeBody(1, v.SizeProto())
 	}
 	return n
 }
@@ -5544,12 +4430,10 @@ func (m *HealthRequest) AppendProto(dst []byte) []byte {
 		return dst
 	}
 	if m.Response != nil {
-		dst = append(dst, 0x0a)
-		dst = m.Response.AppendProto(appendVarint(dst, uint64(m.Response.SizeProto())))
+		dst = m.Response.AppendProto(mustHead(dst, 10, m.Response.SizeProto()))
 	}
 	for _, v := range m.Values {
-		dst = append(dst, 0x12)
-		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+		dst = v.AppendProto(mustHead(dst, 18, v.SizeProto()))
 	}
 	return dst
 }
@@ -5558,10 +4442,7 @@ func (m *HealthRequest) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *HealthRequest) UnmarshalProto(b []byte) error {
 	*m = HealthRequest{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *HealthRequest) decode(b []byte, depth int) *DecodeError {
@@ -5591,13 +4472,13 @@ func (m *HealthAnswer) SizeProto() int {
 	}
 	n := 0
 	if m.Request != nil {
-		n += 1 + sizeBytes(m.Request.SizeProto())
+		n += sizeBody(1, m.Request.SizeProto())
 	}
 	if m.Health != nil {
-		n += 1 + sizeBytes(m.Health.SizeProto())
+		n += sizeBody(1, m.Health.SizeProto())
 	}
 	if m.Error != nil {
-		n += 1 + sizeBytes(m.Error.SizeProto())
+		n += sizeBody(1, m.Error.SizeProto())
 	}
 	return n
 }
@@ -5608,16 +4489,13 @@ func (m *HealthAnswer) AppendProto(dst []byte) []byte {
 		return dst
 	}
 	if m.Request != nil {
-		dst = append(dst, 0x0a)
-		dst = m.Request.AppendProto(appendVarint(dst, uint64(m.Request.SizeProto())))
+		dst = m.Request.AppendProto(mustHead(dst, 10, m.Request.SizeProto()))
 	}
 	if m.Health != nil {
-		dst = append(dst, 0x12)
-		dst = m.Health.AppendProto(appendVarint(dst, uint64(m.Health.SizeProto())))
+		dst = m.Health.AppendProto(mustHead(dst, 18, m.Health.SizeProto()))
 	}
 	if m.Error != nil {
-		dst = append(dst, 0x1a)
-		dst = m.Error.AppendProto(appendVarint(dst, uint64(m.Error.SizeProto())))
+		dst = m.Error.AppendProto(mustHead(dst, 26, m.Error.SizeProto()))
 	}
 	return dst
 }
@@ -5626,10 +4504,7 @@ func (m *HealthAnswer) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *HealthAnswer) UnmarshalProto(b []byte) error {
 	*m = HealthAnswer{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *HealthAnswer) decode(b []byte, depth int) *DecodeError {
@@ -5670,9 +4545,7 @@ func (m *Health) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if len(m.Detail) > 0 {
-		n += 1 + sizeBytes(len(m.Detail))
-	}
+	n += sizeText(1, len(m.Detail))
 	return n
 }
 
@@ -5681,10 +4554,7 @@ func (m *Health) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if len(m.Detail) > 0 {
-		dst = append(dst, 0x0a)
-		dst = appendBytes(dst, m.Detail)
-	}
+	dst = putBytes(dst, 10, m.Detail)
 	return dst
 }
 
@@ -5692,10 +4562,7 @@ func (m *Health) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *Health) UnmarshalProto(b []byte) error {
 	*m = Health{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *Health) decode(b []byte, depth int) *DecodeError {
@@ -5717,17 +4584,15 @@ func (m *AuthRequest) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if len(m.State) > 0 {
-		n += 1 + sizeBytes(len(m.State))
-	}
+	n += sizeText(1, len(m.State))
 	if m.Start != nil {
-		n += 1 + sizeBytes(m.Start.SizeProto())
+		n += sizeBody(1, m.Start.SizeProto())
 	}
 	if m.Response != nil {
-		n += 1 + sizeBytes(m.Response.SizeProto())
+		n += sizeBody(1, m.Response.SizeProto())
 	}
 	if m.Woken != nil {
-		n += 1 + sizeBytes(m.Woken.SizeProto())
+		n += sizeBody(1, m.Woken.SizeProto())
 	}
 	return n
 }
@@ -5737,21 +4602,15 @@ func (m *AuthRequest) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if len(m.State) > 0 {
-		dst = append(dst, 0x0a)
-		dst = appendBytes(dst, m.State)
-	}
+	dst = putBytes(dst, 10, m.State)
 	if m.Start != nil {
-		dst = append(dst, 0x12)
-		dst = m.Start.AppendProto(appendVarint(dst, uint64(m.Start.SizeProto())))
+		dst = m.Start.AppendProto(mustHead(dst, 18, m.Start.SizeProto()))
 	}
 	if m.Response != nil {
-		dst = append(dst, 0x1a)
-		dst = m.Response.AppendProto(appendVarint(dst, uint64(m.Response.SizeProto())))
+		dst = m.Response.AppendProto(mustHead(dst, 26, m.Response.SizeProto()))
 	}
 	if m.Woken != nil {
-		dst = append(dst, 0x22)
-		dst = m.Woken.AppendProto(appendVarint(dst, uint64(m.Woken.SizeProto())))
+		dst = m.Woken.AppendProto(mustHead(dst, 34, m.Woken.SizeProto()))
 	}
 	return dst
 }
@@ -5760,10 +4619,7 @@ func (m *AuthRequest) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *AuthRequest) UnmarshalProto(b []byte) error {
 	*m = AuthRequest{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *AuthRequest) decode(b []byte, depth int) *DecodeError {
@@ -5806,15 +4662,13 @@ func (m *AuthStart) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if len(m.Handle) > 0 {
-		n += 1 + sizeBytes(len(m.Handle))
-	}
+	n += sizeText(1, len(m.Handle))
 	n += 1 + sizeVarint(uint64(m.Purpose))
 	for _, v := range m.Held {
-		n += 1 + sizeBytes(len(v))
+		n += sizeBody(1, len(v))
 	}
 	for _, v := range m.Values {
-		n += 1 + sizeBytes(v.SizeProto())
+		n += sizeBody(1, v.SizeProto())
 	}
 	return n
 }
@@ -5824,19 +4678,13 @@ func (m *AuthStart) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if len(m.Handle) > 0 {
-		dst = append(dst, 0x0a)
-		dst = appendBytes(dst, m.Handle)
-	}
-	dst = append(dst, 0x10)
-	dst = appendVarint(dst, uint64(m.Purpose))
+	dst = putString(dst, 10, m.Handle)
+	dst = mustUint(dst, 16, uint64(m.Purpose))
 	for _, v := range m.Held {
-		dst = append(dst, 0x1a)
-		dst = appendBytes(dst, v)
+		dst = mustText(dst, 26, v)
 	}
 	for _, v := range m.Values {
-		dst = append(dst, 0x22)
-		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+		dst = v.AppendProto(mustHead(dst, 34, v.SizeProto()))
 	}
 	return dst
 }
@@ -5845,10 +4693,7 @@ func (m *AuthStart) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *AuthStart) UnmarshalProto(b []byte) error {
 	*m = AuthStart{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *AuthStart) decode(b []byte, depth int) *DecodeError {
@@ -5857,13 +4702,11 @@ func (m *AuthStart) decode(b []byte, depth int) *DecodeError {
 	for d.next() {
 		switch d.tag {
 		case 10: // handle
-			m.Handle = d.str()
-			d.named("handle")
+			m.Handle = d.str("handle")
 		case 16: // purpose
 			m.Purpose = AuthPurpose(d.varint())
 		case 26: // held
-			m.Held = append(m.Held, d.str())
-			d.named("held")
+			m.Held = append(m.Held, d.str("held"))
 		case 34: // values
 			m.Values, spareValues = batch(&d, m.Values, spareValues)
 			d.nested("values", len(m.Values)-1, m.Values[len(m.Values)-1].decode(d.bytes(), depth+1))
@@ -5880,14 +4723,12 @@ func (m *AuthResponse) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if m.Status != 0 {
-		n += 1 + sizeVarint(uint64(m.Status))
-	}
+	n += sizeUint(1, uint64(m.Status))
 	for _, v := range m.Captured {
-		n += 1 + sizeBytes(len(v))
+		n += sizeBody(1, len(v))
 	}
 	for _, v := range m.Values {
-		n += 1 + sizeBytes(v.SizeProto())
+		n += sizeBody(1, v.SizeProto())
 	}
 	return n
 }
@@ -5897,17 +4738,12 @@ func (m *AuthResponse) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if m.Status != 0 {
-		dst = append(dst, 0x08)
-		dst = appendVarint(dst, uint64(m.Status))
-	}
+	dst = putUint(dst, 8, uint64(m.Status))
 	for _, v := range m.Captured {
-		dst = append(dst, 0x12)
-		dst = appendBytes(dst, v)
+		dst = mustText(dst, 18, v)
 	}
 	for _, v := range m.Values {
-		dst = append(dst, 0x1a)
-		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+		dst = v.AppendProto(mustHead(dst, 26, v.SizeProto()))
 	}
 	return dst
 }
@@ -5916,10 +4752,7 @@ func (m *AuthResponse) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *AuthResponse) UnmarshalProto(b []byte) error {
 	*m = AuthResponse{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *AuthResponse) decode(b []byte, depth int) *DecodeError {
@@ -5930,8 +4763,7 @@ func (m *AuthResponse) decode(b []byte, depth int) *DecodeError {
 		case 8: // status
 			m.Status = uint32(d.varint())
 		case 18: // captured
-			m.Captured = append(m.Captured, d.str())
-			d.named("captured")
+			m.Captured = append(m.Captured, d.str("captured"))
 		case 26: // values
 			m.Values, spareValues = batch(&d, m.Values, spareValues)
 			d.nested("values", len(m.Values)-1, m.Values[len(m.Values)-1].decode(d.bytes(), depth+1))
@@ -5956,10 +4788,7 @@ func (m *AuthWoken) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *AuthWoken) UnmarshalProto(b []byte) error {
 	*m = AuthWoken{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *AuthWoken) decode(b []byte, depth int) *DecodeError {
@@ -5979,23 +4808,21 @@ func (m *AuthStep) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if len(m.State) > 0 {
-		n += 1 + sizeBytes(len(m.State))
-	}
+	n += sizeText(1, len(m.State))
 	if m.Exchange != nil {
-		n += 1 + sizeBytes(m.Exchange.SizeProto())
+		n += sizeBody(1, m.Exchange.SizeProto())
 	}
 	if m.Prompt != nil {
-		n += 1 + sizeBytes(m.Prompt.SizeProto())
+		n += sizeBody(1, m.Prompt.SizeProto())
 	}
 	if m.Done != nil {
-		n += 1 + sizeBytes(m.Done.SizeProto())
+		n += sizeBody(1, m.Done.SizeProto())
 	}
 	if m.Failed != nil {
-		n += 1 + sizeBytes(m.Failed.SizeProto())
+		n += sizeBody(1, m.Failed.SizeProto())
 	}
 	if m.Wait != nil {
-		n += 1 + sizeBytes(m.Wait.SizeProto())
+		n += sizeBody(1, m.Wait.SizeProto())
 	}
 	return n
 }
@@ -6005,29 +4832,21 @@ func (m *AuthStep) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if len(m.State) > 0 {
-		dst = append(dst, 0x0a)
-		dst = appendBytes(dst, m.State)
-	}
+	dst = putBytes(dst, 10, m.State)
 	if m.Exchange != nil {
-		dst = append(dst, 0x12)
-		dst = m.Exchange.AppendProto(appendVarint(dst, uint64(m.Exchange.SizeProto())))
+		dst = m.Exchange.AppendProto(mustHead(dst, 18, m.Exchange.SizeProto()))
 	}
 	if m.Prompt != nil {
-		dst = append(dst, 0x1a)
-		dst = m.Prompt.AppendProto(appendVarint(dst, uint64(m.Prompt.SizeProto())))
+		dst = m.Prompt.AppendProto(mustHead(dst, 26, m.Prompt.SizeProto()))
 	}
 	if m.Done != nil {
-		dst = append(dst, 0x22)
-		dst = m.Done.AppendProto(appendVarint(dst, uint64(m.Done.SizeProto())))
+		dst = m.Done.AppendProto(mustHead(dst, 34, m.Done.SizeProto()))
 	}
 	if m.Failed != nil {
-		dst = append(dst, 0x2a)
-		dst = m.Failed.AppendProto(appendVarint(dst, uint64(m.Failed.SizeProto())))
+		dst = m.Failed.AppendProto(mustHead(dst, 42, m.Failed.SizeProto()))
 	}
 	if m.Wait != nil {
-		dst = append(dst, 0x32)
-		dst = m.Wait.AppendProto(appendVarint(dst, uint64(m.Wait.SizeProto())))
+		dst = m.Wait.AppendProto(mustHead(dst, 50, m.Wait.SizeProto()))
 	}
 	return dst
 }
@@ -6036,10 +4855,7 @@ func (m *AuthStep) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *AuthStep) UnmarshalProto(b []byte) error {
 	*m = AuthStep{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *AuthStep) decode(b []byte, depth int) *DecodeError {
@@ -6107,13 +4923,13 @@ func (m *AuthExchange) SizeProto() int {
 	}
 	n := 0
 	if m.Request != nil {
-		n += 1 + sizeBytes(m.Request.SizeProto())
+		n += sizeBody(1, m.Request.SizeProto())
 	}
 	for _, v := range m.Captures {
-		n += 1 + sizeBytes(v.SizeProto())
+		n += sizeBody(1, v.SizeProto())
 	}
 	for _, v := range m.Derive {
-		n += 1 + sizeBytes(len(v))
+		n += sizeBody(1, len(v))
 	}
 	return n
 }
@@ -6124,16 +4940,13 @@ func (m *AuthExchange) AppendProto(dst []byte) []byte {
 		return dst
 	}
 	if m.Request != nil {
-		dst = append(dst, 0x0a)
-		dst = m.Request.AppendProto(appendVarint(dst, uint64(m.Request.SizeProto())))
+		dst = m.Request.AppendProto(mustHead(dst, 10, m.Request.SizeProto()))
 	}
 	for _, v := range m.Captures {
-		dst = append(dst, 0x12)
-		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+		dst = v.AppendProto(mustHead(dst, 18, v.SizeProto()))
 	}
 	for _, v := range m.Derive {
-		dst = append(dst, 0x1a)
-		dst = appendBytes(dst, v)
+		dst = mustText(dst, 26, v)
 	}
 	return dst
 }
@@ -6142,10 +4955,7 @@ func (m *AuthExchange) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *AuthExchange) UnmarshalProto(b []byte) error {
 	*m = AuthExchange{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *AuthExchange) decode(b []byte, depth int) *DecodeError {
@@ -6162,8 +4972,7 @@ func (m *AuthExchange) decode(b []byte, depth int) *DecodeError {
 			m.Captures, spareCaptures = batch(&d, m.Captures, spareCaptures)
 			d.nested("captures", len(m.Captures)-1, m.Captures[len(m.Captures)-1].decode(d.bytes(), depth+1))
 		case 26: // derive
-			m.Derive = append(m.Derive, d.str())
-			d.named("derive")
+			m.Derive = append(m.Derive, d.str("derive"))
 		default:
 			d.skip()
 		}
@@ -6177,12 +4986,8 @@ func (m *Capture) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if len(m.Pointer) > 0 {
-		n += 1 + sizeBytes(len(m.Pointer))
-	}
-	if len(m.Handle) > 0 {
-		n += 1 + sizeBytes(len(m.Handle))
-	}
+	n += sizeText(1, len(m.Pointer))
+	n += sizeText(1, len(m.Handle))
 	return n
 }
 
@@ -6191,14 +4996,8 @@ func (m *Capture) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if len(m.Pointer) > 0 {
-		dst = append(dst, 0x0a)
-		dst = appendBytes(dst, m.Pointer)
-	}
-	if len(m.Handle) > 0 {
-		dst = append(dst, 0x12)
-		dst = appendBytes(dst, m.Handle)
-	}
+	dst = putString(dst, 10, m.Pointer)
+	dst = putString(dst, 18, m.Handle)
 	return dst
 }
 
@@ -6206,10 +5005,7 @@ func (m *Capture) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *Capture) UnmarshalProto(b []byte) error {
 	*m = Capture{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *Capture) decode(b []byte, depth int) *DecodeError {
@@ -6217,11 +5013,9 @@ func (m *Capture) decode(b []byte, depth int) *DecodeError {
 	for d.next() {
 		switch d.tag {
 		case 10: // pointer
-			m.Pointer = d.str()
-			d.named("pointer")
+			m.Pointer = d.str("pointer")
 		case 18: // handle
-			m.Handle = d.str()
-			d.named("handle")
+			m.Handle = d.str("handle")
 		default:
 			d.skip()
 		}
@@ -6235,15 +5029,9 @@ func (m *AuthPrompt) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if len(m.URL) > 0 {
-		n += 1 + sizeBytes(len(m.URL))
-	}
-	if len(m.Code) > 0 {
-		n += 1 + sizeBytes(len(m.Code))
-	}
-	if m.WaitMillis != 0 {
-		n += 1 + sizeVarint(uint64(m.WaitMillis))
-	}
+	n += sizeText(1, len(m.URL))
+	n += sizeText(1, len(m.Code))
+	n += sizeUint(1, uint64(m.WaitMillis))
 	return n
 }
 
@@ -6252,18 +5040,9 @@ func (m *AuthPrompt) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if len(m.URL) > 0 {
-		dst = append(dst, 0x0a)
-		dst = appendBytes(dst, m.URL)
-	}
-	if len(m.Code) > 0 {
-		dst = append(dst, 0x12)
-		dst = appendBytes(dst, m.Code)
-	}
-	if m.WaitMillis != 0 {
-		dst = append(dst, 0x18)
-		dst = appendVarint(dst, uint64(m.WaitMillis))
-	}
+	dst = putBytes(dst, 10, m.URL)
+	dst = putBytes(dst, 18, m.Code)
+	dst = putUint(dst, 24, uint64(m.WaitMillis))
 	return dst
 }
 
@@ -6271,10 +5050,7 @@ func (m *AuthPrompt) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *AuthPrompt) UnmarshalProto(b []byte) error {
 	*m = AuthPrompt{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *AuthPrompt) decode(b []byte, depth int) *DecodeError {
@@ -6309,8 +5085,7 @@ func (m *AuthWait) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	dst = append(dst, 0x08)
-	dst = appendVarint(dst, uint64(m.Millis))
+	dst = mustUint(dst, 8, uint64(m.Millis))
 	return dst
 }
 
@@ -6318,10 +5093,7 @@ func (m *AuthWait) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *AuthWait) UnmarshalProto(b []byte) error {
 	*m = AuthWait{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *AuthWait) decode(b []byte, depth int) *DecodeError {
@@ -6343,14 +5115,10 @@ func (m *AuthDone) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if m.ExpiresUnix != 0 {
-		n += 1 + sizeVarint(uint64(m.ExpiresUnix))
-	}
-	if m.RefreshUnix != 0 {
-		n += 1 + sizeVarint(uint64(m.RefreshUnix))
-	}
+	n += sizeUint(1, uint64(m.ExpiresUnix))
+	n += sizeUint(1, uint64(m.RefreshUnix))
 	for _, v := range m.Values {
-		n += 1 + sizeBytes(v.SizeProto())
+		n += sizeBody(1, v.SizeProto())
 	}
 	return n
 }
@@ -6360,17 +5128,10 @@ func (m *AuthDone) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if m.ExpiresUnix != 0 {
-		dst = append(dst, 0x08)
-		dst = appendVarint(dst, uint64(m.ExpiresUnix))
-	}
-	if m.RefreshUnix != 0 {
-		dst = append(dst, 0x10)
-		dst = appendVarint(dst, uint64(m.RefreshUnix))
-	}
+	dst = putUint(dst, 8, uint64(m.ExpiresUnix))
+	dst = putUint(dst, 16, uint64(m.RefreshUnix))
 	for _, v := range m.Values {
-		dst = append(dst, 0x1a)
-		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+		dst = v.AppendProto(mustHead(dst, 26, v.SizeProto()))
 	}
 	return dst
 }
@@ -6379,10 +5140,7 @@ func (m *AuthDone) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *AuthDone) UnmarshalProto(b []byte) error {
 	*m = AuthDone{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *AuthDone) decode(b []byte, depth int) *DecodeError {
@@ -6411,12 +5169,8 @@ func (m *AuthFailed) SizeProto() int {
 	}
 	n := 0
 	n += 1 + sizeVarint(uint64(m.Class))
-	if m.Permanent {
-		n += 1 + 1
-	}
-	if len(m.Message) > 0 {
-		n += 1 + sizeBytes(len(m.Message))
-	}
+	n += sizeBool(1, m.Permanent)
+	n += sizeText(1, len(m.Message))
 	return n
 }
 
@@ -6425,16 +5179,9 @@ func (m *AuthFailed) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	dst = append(dst, 0x08)
-	dst = appendVarint(dst, uint64(m.Class))
-	if m.Permanent {
-		dst = append(dst, 0x10)
-		dst = appendBool(dst, m.Permanent)
-	}
-	if len(m.Message) > 0 {
-		dst = append(dst, 0x1a)
-		dst = appendBytes(dst, m.Message)
-	}
+	dst = mustUint(dst, 8, uint64(m.Class))
+	dst = putBool(dst, 16, m.Permanent)
+	dst = putBytes(dst, 26, m.Message)
 	return dst
 }
 
@@ -6442,10 +5189,7 @@ func (m *AuthFailed) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *AuthFailed) UnmarshalProto(b []byte) error {
 	*m = AuthFailed{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *AuthFailed) decode(b []byte, depth int) *DecodeError {
@@ -6471,12 +5215,8 @@ func (m *DerivedValue) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if len(m.Name) > 0 {
-		n += 1 + sizeBytes(len(m.Name))
-	}
-	if len(m.Value) > 0 {
-		n += 1 + sizeBytes(len(m.Value))
-	}
+	n += sizeText(1, len(m.Name))
+	n += sizeText(1, len(m.Value))
 	return n
 }
 
@@ -6485,14 +5225,8 @@ func (m *DerivedValue) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if len(m.Name) > 0 {
-		dst = append(dst, 0x0a)
-		dst = appendBytes(dst, m.Name)
-	}
-	if len(m.Value) > 0 {
-		dst = append(dst, 0x12)
-		dst = appendBytes(dst, m.Value)
-	}
+	dst = putString(dst, 10, m.Name)
+	dst = putBytes(dst, 18, m.Value)
 	return dst
 }
 
@@ -6500,10 +5234,7 @@ func (m *DerivedValue) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *DerivedValue) UnmarshalProto(b []byte) error {
 	*m = DerivedValue{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *DerivedValue) decode(b []byte, depth int) *DecodeError {
@@ -6511,8 +5242,7 @@ func (m *DerivedValue) decode(b []byte, depth int) *DecodeError {
 	for d.next() {
 		switch d.tag {
 		case 10: // name
-			m.Name = d.str()
-			d.named("name")
+			m.Name = d.str("name")
 		case 18: // value
 			m.Value = d.bytes()
 		default:
@@ -6528,26 +5258,16 @@ func (m *CredentialSpec) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if len(m.Handle) > 0 {
-		n += 1 + sizeBytes(len(m.Handle))
-	}
-	if len(m.Description) > 0 {
-		n += 1 + sizeBytes(len(m.Description))
-	}
+	n += sizeText(1, len(m.Handle))
+	n += sizeText(1, len(m.Description))
 	for _, v := range m.Env {
-		n += 1 + sizeBytes(len(v))
+		n += sizeBody(1, len(v))
 	}
-	if m.Optional {
-		n += 1 + 1
-	}
-	if m.Obtained {
-		n += 1 + 1
-	}
-	if m.Transient {
-		n += 1 + 1
-	}
+	n += sizeBool(1, m.Optional)
+	n += sizeBool(1, m.Obtained)
+	n += sizeBool(1, m.Transient)
 	if len(m.Placements) > 0 {
-		n += 1 + sizeBytes(sizeCredentialSpecPlacements(m))
+		n += sizeBody(1, sizeCredentialSpecPlacements(m))
 	}
 	return n
 }
@@ -6557,33 +5277,16 @@ func (m *CredentialSpec) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if len(m.Handle) > 0 {
-		dst = append(dst, 0x0a)
-		dst = appendBytes(dst, m.Handle)
-	}
-	if len(m.Description) > 0 {
-		dst = append(dst, 0x12)
-		dst = appendBytes(dst, m.Description)
-	}
+	dst = putString(dst, 10, m.Handle)
+	dst = putBytes(dst, 18, m.Description)
 	for _, v := range m.Env {
-		dst = append(dst, 0x1a)
-		dst = appendBytes(dst, v)
+		dst = mustText(dst, 26, v)
 	}
-	if m.Optional {
-		dst = append(dst, 0x20)
-		dst = appendBool(dst, m.Optional)
-	}
-	if m.Obtained {
-		dst = append(dst, 0x28)
-		dst = appendBool(dst, m.Obtained)
-	}
-	if m.Transient {
-		dst = append(dst, 0x30)
-		dst = appendBool(dst, m.Transient)
-	}
+	dst = putBool(dst, 32, m.Optional)
+	dst = putBool(dst, 40, m.Obtained)
+	dst = putBool(dst, 48, m.Transient)
 	if len(m.Placements) > 0 {
-		dst = append(dst, 0x3a)
-		dst = appendVarint(dst, uint64(sizeCredentialSpecPlacements(m)))
+		dst = mustHead(dst, 58, sizeCredentialSpecPlacements(m))
 		for _, v := range m.Placements {
 			dst = appendVarint(dst, uint64(v))
 		}
@@ -6603,10 +5306,7 @@ func sizeCredentialSpecPlacements(m *CredentialSpec) int {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *CredentialSpec) UnmarshalProto(b []byte) error {
 	*m = CredentialSpec{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *CredentialSpec) decode(b []byte, depth int) *DecodeError {
@@ -6614,13 +5314,11 @@ func (m *CredentialSpec) decode(b []byte, depth int) *DecodeError {
 	for d.next() {
 		switch d.tag {
 		case 10: // handle
-			m.Handle = d.str()
-			d.named("handle")
+			m.Handle = d.str("handle")
 		case 18: // description
 			m.Description = d.bytes()
 		case 26: // env
-			m.Env = append(m.Env, d.str())
-			d.named("env")
+			m.Env = append(m.Env, d.str("env"))
 		case 32: // optional
 			m.Optional = d.bool()
 		case 40: // obtained
@@ -6648,19 +5346,13 @@ func (m *Derived) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if len(m.Name) > 0 {
-		n += 1 + sizeBytes(len(m.Name))
-	}
+	n += sizeText(1, len(m.Name))
 	n += 1 + sizeVarint(uint64(m.Via))
-	if len(m.Pointer) > 0 {
-		n += 1 + sizeBytes(len(m.Pointer))
-	}
-	if len(m.Argument) > 0 {
-		n += 1 + sizeBytes(len(m.Argument))
-	}
+	n += sizeText(1, len(m.Pointer))
+	n += sizeText(1, len(m.Argument))
 	n += 1 + sizeVarint(uint64(m.Type))
 	for _, v := range m.Hosts {
-		n += 1 + sizeBytes(len(v))
+		n += sizeBody(1, len(v))
 	}
 	return n
 }
@@ -6670,25 +5362,13 @@ func (m *Derived) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if len(m.Name) > 0 {
-		dst = append(dst, 0x0a)
-		dst = appendBytes(dst, m.Name)
-	}
-	dst = append(dst, 0x10)
-	dst = appendVarint(dst, uint64(m.Via))
-	if len(m.Pointer) > 0 {
-		dst = append(dst, 0x1a)
-		dst = appendBytes(dst, m.Pointer)
-	}
-	if len(m.Argument) > 0 {
-		dst = append(dst, 0x22)
-		dst = appendBytes(dst, m.Argument)
-	}
-	dst = append(dst, 0x28)
-	dst = appendVarint(dst, uint64(m.Type))
+	dst = putString(dst, 10, m.Name)
+	dst = mustUint(dst, 16, uint64(m.Via))
+	dst = putString(dst, 26, m.Pointer)
+	dst = putString(dst, 34, m.Argument)
+	dst = mustUint(dst, 40, uint64(m.Type))
 	for _, v := range m.Hosts {
-		dst = append(dst, 0x32)
-		dst = appendBytes(dst, v)
+		dst = mustText(dst, 50, v)
 	}
 	return dst
 }
@@ -6697,10 +5377,7 @@ func (m *Derived) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *Derived) UnmarshalProto(b []byte) error {
 	*m = Derived{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *Derived) decode(b []byte, depth int) *DecodeError {
@@ -6708,21 +5385,17 @@ func (m *Derived) decode(b []byte, depth int) *DecodeError {
 	for d.next() {
 		switch d.tag {
 		case 10: // name
-			m.Name = d.str()
-			d.named("name")
+			m.Name = d.str("name")
 		case 16: // via
 			m.Via = DeriveVia(d.varint())
 		case 26: // pointer
-			m.Pointer = d.str()
-			d.named("pointer")
+			m.Pointer = d.str("pointer")
 		case 34: // argument
-			m.Argument = d.str()
-			d.named("argument")
+			m.Argument = d.str("argument")
 		case 40: // type
 			m.Type = DeriveType(d.varint())
 		case 50: // hosts
-			m.Hosts = append(m.Hosts, d.str())
-			d.named("hosts")
+			m.Hosts = append(m.Hosts, d.str("hosts"))
 		default:
 			d.skip()
 		}
@@ -6736,24 +5409,16 @@ func (m *Endpoint) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if len(m.Name) > 0 {
-		n += 1 + sizeBytes(len(m.Name))
-	}
-	if len(m.Base) > 0 {
-		n += 1 + sizeBytes(len(m.Base))
-	}
+	n += sizeText(1, len(m.Name))
+	n += sizeText(1, len(m.Base))
 	for _, v := range m.Routes {
-		n += 1 + sizeBytes(v.SizeProto())
+		n += sizeBody(1, v.SizeProto())
 	}
 	for _, v := range m.Credentials {
-		n += 1 + sizeBytes(len(v))
+		n += sizeBody(1, len(v))
 	}
-	if m.Configurable {
-		n += 1 + 1
-	}
-	if len(m.BaseFrom) > 0 {
-		n += 1 + sizeBytes(len(m.BaseFrom))
-	}
+	n += sizeBool(1, m.Configurable)
+	n += sizeText(1, len(m.BaseFrom))
 	return n
 }
 
@@ -6762,30 +5427,16 @@ func (m *Endpoint) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if len(m.Name) > 0 {
-		dst = append(dst, 0x0a)
-		dst = appendBytes(dst, m.Name)
-	}
-	if len(m.Base) > 0 {
-		dst = append(dst, 0x12)
-		dst = appendBytes(dst, m.Base)
-	}
+	dst = putString(dst, 10, m.Name)
+	dst = putString(dst, 18, m.Base)
 	for _, v := range m.Routes {
-		dst = append(dst, 0x1a)
-		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+		dst = v.AppendProto(mustHead(dst, 26, v.SizeProto()))
 	}
 	for _, v := range m.Credentials {
-		dst = append(dst, 0x22)
-		dst = appendBytes(dst, v)
+		dst = mustText(dst, 34, v)
 	}
-	if m.Configurable {
-		dst = append(dst, 0x28)
-		dst = appendBool(dst, m.Configurable)
-	}
-	if len(m.BaseFrom) > 0 {
-		dst = append(dst, 0x32)
-		dst = appendBytes(dst, m.BaseFrom)
-	}
+	dst = putBool(dst, 40, m.Configurable)
+	dst = putString(dst, 50, m.BaseFrom)
 	return dst
 }
 
@@ -6793,10 +5444,7 @@ func (m *Endpoint) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *Endpoint) UnmarshalProto(b []byte) error {
 	*m = Endpoint{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *Endpoint) decode(b []byte, depth int) *DecodeError {
@@ -6805,22 +5453,18 @@ func (m *Endpoint) decode(b []byte, depth int) *DecodeError {
 	for d.next() {
 		switch d.tag {
 		case 10: // name
-			m.Name = d.str()
-			d.named("name")
+			m.Name = d.str("name")
 		case 18: // base
-			m.Base = d.str()
-			d.named("base")
+			m.Base = d.str("base")
 		case 26: // routes
 			m.Routes, spareRoutes = batch(&d, m.Routes, spareRoutes)
 			d.nested("routes", len(m.Routes)-1, m.Routes[len(m.Routes)-1].decode(d.bytes(), depth+1))
 		case 34: // credentials
-			m.Credentials = append(m.Credentials, d.str())
-			d.named("credentials")
+			m.Credentials = append(m.Credentials, d.str("credentials"))
 		case 40: // configurable
 			m.Configurable = d.bool()
 		case 50: // base_from
-			m.BaseFrom = d.str()
-			d.named("base_from")
+			m.BaseFrom = d.str("base_from")
 		default:
 			d.skip()
 		}
@@ -6835,9 +5479,7 @@ func (m *Route) SizeProto() int {
 	}
 	n := 0
 	n += 1 + sizeVarint(uint64(m.Method))
-	if len(m.Path) > 0 {
-		n += 1 + sizeBytes(len(m.Path))
-	}
+	n += sizeText(1, len(m.Path))
 	return n
 }
 
@@ -6846,12 +5488,8 @@ func (m *Route) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	dst = append(dst, 0x08)
-	dst = appendVarint(dst, uint64(m.Method))
-	if len(m.Path) > 0 {
-		dst = append(dst, 0x12)
-		dst = appendBytes(dst, m.Path)
-	}
+	dst = mustUint(dst, 8, uint64(m.Method))
+	dst = putString(dst, 18, m.Path)
 	return dst
 }
 
@@ -6859,10 +5497,7 @@ func (m *Route) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *Route) UnmarshalProto(b []byte) error {
 	*m = Route{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *Route) decode(b []byte, depth int) *DecodeError {
@@ -6872,8 +5507,7 @@ func (m *Route) decode(b []byte, depth int) *DecodeError {
 		case 8: // method
 			m.Method = HTTPMethod(d.varint())
 		case 18: // path
-			m.Path = d.str()
-			d.named("path")
+			m.Path = d.str("path")
 		default:
 			d.skip()
 		}
@@ -6887,21 +5521,17 @@ func (m *StepRequest) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if len(m.State) > 0 {
-		n += 1 + sizeBytes(len(m.State))
-	}
+	n += sizeText(1, len(m.State))
 	if m.Task != nil {
-		n += 1 + sizeBytes(m.Task.SizeProto())
+		n += sizeBody(1, m.Task.SizeProto())
 	}
 	for _, v := range m.Events {
-		n += 1 + sizeBytes(v.SizeProto())
+		n += sizeBody(1, v.SizeProto())
 	}
 	if m.Budget != nil {
-		n += 1 + sizeBytes(m.Budget.SizeProto())
+		n += sizeBody(1, m.Budget.SizeProto())
 	}
-	if m.Step != 0 {
-		n += 1 + sizeVarint(uint64(m.Step))
-	}
+	n += sizeUint(1, uint64(m.Step))
 	return n
 }
 
@@ -6910,26 +5540,17 @@ func (m *StepRequest) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if len(m.State) > 0 {
-		dst = append(dst, 0x0a)
-		dst = appendBytes(dst, m.State)
-	}
+	dst = putBytes(dst, 10, m.State)
 	if m.Task != nil {
-		dst = append(dst, 0x12)
-		dst = m.Task.AppendProto(appendVarint(dst, uint64(m.Task.SizeProto())))
+		dst = m.Task.AppendProto(mustHead(dst, 18, m.Task.SizeProto()))
 	}
 	for _, v := range m.Events {
-		dst = append(dst, 0x1a)
-		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+		dst = v.AppendProto(mustHead(dst, 26, v.SizeProto()))
 	}
 	if m.Budget != nil {
-		dst = append(dst, 0x22)
-		dst = m.Budget.AppendProto(appendVarint(dst, uint64(m.Budget.SizeProto())))
+		dst = m.Budget.AppendProto(mustHead(dst, 34, m.Budget.SizeProto()))
 	}
-	if m.Step != 0 {
-		dst = append(dst, 0x28)
-		dst = appendVarint(dst, uint64(m.Step))
-	}
+	dst = putUint(dst, 40, uint64(m.Step))
 	return dst
 }
 
@@ -6937,10 +5558,7 @@ func (m *StepRequest) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *StepRequest) UnmarshalProto(b []byte) error {
 	*m = StepRequest{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *StepRequest) decode(b []byte, depth int) *DecodeError {
@@ -6978,26 +5596,20 @@ func (m *Task) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if len(m.Prompt) > 0 {
-		n += 1 + sizeBytes(len(m.Prompt))
-	}
+	n += sizeText(1, len(m.Prompt))
 	for _, v := range m.Context {
-		n += 1 + sizeBytes(v.SizeProto())
+		n += sizeBody(1, v.SizeProto())
 	}
-	if m.Priority != 0 {
-		n += 1 + sizeVarint(uint64(m.Priority))
-	}
+	n += sizeUint(1, uint64(m.Priority))
 	for _, v := range m.Options {
-		n += 1 + sizeBytes(len(v))
+		n += sizeBody(1, len(v))
 	}
-	if len(m.Profile) > 0 {
-		n += 1 + sizeBytes(len(m.Profile))
-	}
+	n += sizeText(1, len(m.Profile))
 	for _, v := range m.Checks {
-		n += 1 + sizeBytes(len(v))
+		n += sizeBody(1, len(v))
 	}
 	for _, v := range m.Tools {
-		n += 1 + sizeBytes(v.SizeProto())
+		n += sizeBody(1, v.SizeProto())
 	}
 	return n
 }
@@ -7007,33 +5619,20 @@ func (m *Task) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if len(m.Prompt) > 0 {
-		dst = append(dst, 0x0a)
-		dst = appendBytes(dst, m.Prompt)
-	}
+	dst = putBytes(dst, 10, m.Prompt)
 	for _, v := range m.Context {
-		dst = append(dst, 0x12)
-		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+		dst = v.AppendProto(mustHead(dst, 18, v.SizeProto()))
 	}
-	if m.Priority != 0 {
-		dst = append(dst, 0x18)
-		dst = appendVarint(dst, uint64(m.Priority))
-	}
+	dst = putUint(dst, 24, uint64(m.Priority))
 	for _, v := range m.Options {
-		dst = append(dst, 0x22)
-		dst = appendBytes(dst, v)
+		dst = mustText(dst, 34, v)
 	}
-	if len(m.Profile) > 0 {
-		dst = append(dst, 0x2a)
-		dst = appendBytes(dst, m.Profile)
-	}
+	dst = putBytes(dst, 42, m.Profile)
 	for _, v := range m.Checks {
-		dst = append(dst, 0x32)
-		dst = appendBytes(dst, v)
+		dst = mustText(dst, 50, v)
 	}
 	for _, v := range m.Tools {
-		dst = append(dst, 0x3a)
-		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+		dst = v.AppendProto(mustHead(dst, 58, v.SizeProto()))
 	}
 	return dst
 }
@@ -7042,10 +5641,7 @@ func (m *Task) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *Task) UnmarshalProto(b []byte) error {
 	*m = Task{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *Task) decode(b []byte, depth int) *DecodeError {
@@ -7066,8 +5662,7 @@ func (m *Task) decode(b []byte, depth int) *DecodeError {
 		case 42: // profile
 			m.Profile = d.bytes()
 		case 50: // checks
-			m.Checks = append(m.Checks, d.str())
-			d.named("checks")
+			m.Checks = append(m.Checks, d.str("checks"))
 		case 58: // tools
 			m.Tools, spareTools = batch(&d, m.Tools, spareTools)
 			d.nested("tools", len(m.Tools)-1, m.Tools[len(m.Tools)-1].decode(d.bytes(), depth+1))
@@ -7096,9 +5691,7 @@ func (m *Budget) SizeProto() int {
 	if m.NanoUSD != nil {
 		n += 1 + sizeVarint(*m.NanoUSD)
 	}
-	if m.Width != 0 {
-		n += 1 + sizeVarint(uint64(m.Width))
-	}
+	n += sizeUint(1, uint64(m.Width))
 	return n
 }
 
@@ -7108,25 +5701,18 @@ func (m *Budget) AppendProto(dst []byte) []byte {
 		return dst
 	}
 	if m.Calls != nil {
-		dst = append(dst, 0x08)
-		dst = appendVarint(dst, *m.Calls)
+		dst = mustUint(dst, 8, *m.Calls)
 	}
 	if m.Tokens != nil {
-		dst = append(dst, 0x10)
-		dst = appendVarint(dst, *m.Tokens)
+		dst = mustUint(dst, 16, *m.Tokens)
 	}
 	if m.Millis != nil {
-		dst = append(dst, 0x18)
-		dst = appendVarint(dst, *m.Millis)
+		dst = mustUint(dst, 24, *m.Millis)
 	}
 	if m.NanoUSD != nil {
-		dst = append(dst, 0x20)
-		dst = appendVarint(dst, *m.NanoUSD)
+		dst = mustUint(dst, 32, *m.NanoUSD)
 	}
-	if m.Width != 0 {
-		dst = append(dst, 0x28)
-		dst = appendVarint(dst, uint64(m.Width))
-	}
+	dst = putUint(dst, 40, uint64(m.Width))
 	return dst
 }
 
@@ -7134,10 +5720,7 @@ func (m *Budget) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *Budget) UnmarshalProto(b []byte) error {
 	*m = Budget{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *Budget) decode(b []byte, depth int) *DecodeError {
@@ -7167,23 +5750,21 @@ func (m *Event) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if m.Action != 0 {
-		n += 1 + sizeVarint(uint64(m.Action))
-	}
+	n += sizeUint(1, uint64(m.Action))
 	if m.Samples != nil {
-		n += 1 + sizeBytes(m.Samples.SizeProto())
+		n += sizeBody(1, m.Samples.SizeProto())
 	}
 	if m.Check != nil {
-		n += 1 + sizeBytes(m.Check.SizeProto())
+		n += sizeBody(1, m.Check.SizeProto())
 	}
 	if m.Tool != nil {
-		n += 1 + sizeBytes(m.Tool.SizeProto())
+		n += sizeBody(1, m.Tool.SizeProto())
 	}
 	if m.Refused != nil {
-		n += 1 + sizeBytes(m.Refused.SizeProto())
+		n += sizeBody(1, m.Refused.SizeProto())
 	}
 	if m.Stop != nil {
-		n += 1 + sizeBytes(m.Stop.SizeProto())
+		n += sizeBody(1, m.Stop.SizeProto())
 	}
 	return n
 }
@@ -7193,29 +5774,21 @@ func (m *Event) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if m.Action != 0 {
-		dst = append(dst, 0x08)
-		dst = appendVarint(dst, uint64(m.Action))
-	}
+	dst = putUint(dst, 8, uint64(m.Action))
 	if m.Samples != nil {
-		dst = append(dst, 0x12)
-		dst = m.Samples.AppendProto(appendVarint(dst, uint64(m.Samples.SizeProto())))
+		dst = m.Samples.AppendProto(mustHead(dst, 18, m.Samples.SizeProto()))
 	}
 	if m.Check != nil {
-		dst = append(dst, 0x1a)
-		dst = m.Check.AppendProto(appendVarint(dst, uint64(m.Check.SizeProto())))
+		dst = m.Check.AppendProto(mustHead(dst, 26, m.Check.SizeProto()))
 	}
 	if m.Tool != nil {
-		dst = append(dst, 0x22)
-		dst = m.Tool.AppendProto(appendVarint(dst, uint64(m.Tool.SizeProto())))
+		dst = m.Tool.AppendProto(mustHead(dst, 34, m.Tool.SizeProto()))
 	}
 	if m.Refused != nil {
-		dst = append(dst, 0x2a)
-		dst = m.Refused.AppendProto(appendVarint(dst, uint64(m.Refused.SizeProto())))
+		dst = m.Refused.AppendProto(mustHead(dst, 42, m.Refused.SizeProto()))
 	}
 	if m.Stop != nil {
-		dst = append(dst, 0x32)
-		dst = m.Stop.AppendProto(appendVarint(dst, uint64(m.Stop.SizeProto())))
+		dst = m.Stop.AppendProto(mustHead(dst, 50, m.Stop.SizeProto()))
 	}
 	return dst
 }
@@ -7224,10 +5797,7 @@ func (m *Event) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *Event) UnmarshalProto(b []byte) error {
 	*m = Event{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *Event) decode(b []byte, depth int) *DecodeError {
@@ -7295,10 +5865,10 @@ func (m *Samples) SizeProto() int {
 	}
 	n := 0
 	for _, v := range m.Samples {
-		n += 1 + sizeBytes(v.SizeProto())
+		n += sizeBody(1, v.SizeProto())
 	}
 	if m.Usage != nil {
-		n += 1 + sizeBytes(m.Usage.SizeProto())
+		n += sizeBody(1, m.Usage.SizeProto())
 	}
 	return n
 }
@@ -7309,12 +5879,10 @@ func (m *Samples) AppendProto(dst []byte) []byte {
 		return dst
 	}
 	for _, v := range m.Samples {
-		dst = append(dst, 0x0a)
-		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+		dst = v.AppendProto(mustHead(dst, 10, v.SizeProto()))
 	}
 	if m.Usage != nil {
-		dst = append(dst, 0x12)
-		dst = m.Usage.AppendProto(appendVarint(dst, uint64(m.Usage.SizeProto())))
+		dst = m.Usage.AppendProto(mustHead(dst, 18, m.Usage.SizeProto()))
 	}
 	return dst
 }
@@ -7323,10 +5891,7 @@ func (m *Samples) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *Samples) UnmarshalProto(b []byte) error {
 	*m = Samples{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *Samples) decode(b []byte, depth int) *DecodeError {
@@ -7356,13 +5921,11 @@ func (m *Sample) SizeProto() int {
 	}
 	n := 0
 	for _, v := range m.Parts {
-		n += 1 + sizeBytes(v.SizeProto())
+		n += sizeBody(1, v.SizeProto())
 	}
-	if m.Finish != 0 {
-		n += 1 + sizeVarint(uint64(m.Finish))
-	}
+	n += sizeUint(1, uint64(m.Finish))
 	if m.Error != nil {
-		n += 1 + sizeBytes(m.Error.SizeProto())
+		n += sizeBody(1, m.Error.SizeProto())
 	}
 	return n
 }
@@ -7373,16 +5936,11 @@ func (m *Sample) AppendProto(dst []byte) []byte {
 		return dst
 	}
 	for _, v := range m.Parts {
-		dst = append(dst, 0x0a)
-		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+		dst = v.AppendProto(mustHead(dst, 10, v.SizeProto()))
 	}
-	if m.Finish != 0 {
-		dst = append(dst, 0x10)
-		dst = appendVarint(dst, uint64(m.Finish))
-	}
+	dst = putUint(dst, 16, uint64(m.Finish))
 	if m.Error != nil {
-		dst = append(dst, 0x1a)
-		dst = m.Error.AppendProto(appendVarint(dst, uint64(m.Error.SizeProto())))
+		dst = m.Error.AppendProto(mustHead(dst, 26, m.Error.SizeProto()))
 	}
 	return dst
 }
@@ -7391,10 +5949,7 @@ func (m *Sample) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *Sample) UnmarshalProto(b []byte) error {
 	*m = Sample{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *Sample) decode(b []byte, depth int) *DecodeError {
@@ -7425,15 +5980,9 @@ func (m *CheckOutcome) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if m.Passed {
-		n += 1 + 1
-	}
-	if math.Float64bits(m.Score) != 0 {
-		n += 1 + 8
-	}
-	if len(m.Detail) > 0 {
-		n += 1 + sizeBytes(len(m.Detail))
-	}
+	n += sizeBool(1, m.Passed)
+	n += sizeDouble(1, m.Score)
+	n += sizeText(1, len(m.Detail))
 	return n
 }
 
@@ -7442,18 +5991,9 @@ func (m *CheckOutcome) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if m.Passed {
-		dst = append(dst, 0x08)
-		dst = appendBool(dst, m.Passed)
-	}
-	if math.Float64bits(m.Score) != 0 {
-		dst = append(dst, 0x11)
-		dst = appendDouble(dst, m.Score)
-	}
-	if len(m.Detail) > 0 {
-		dst = append(dst, 0x1a)
-		dst = appendBytes(dst, m.Detail)
-	}
+	dst = putBool(dst, 8, m.Passed)
+	dst = putDouble(dst, 17, m.Score)
+	dst = putBytes(dst, 26, m.Detail)
 	return dst
 }
 
@@ -7461,10 +6001,7 @@ func (m *CheckOutcome) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *CheckOutcome) UnmarshalProto(b []byte) error {
 	*m = CheckOutcome{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *CheckOutcome) decode(b []byte, depth int) *DecodeError {
@@ -7499,8 +6036,7 @@ func (m *Stop) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	dst = append(dst, 0x08)
-	dst = appendVarint(dst, uint64(m.Reason))
+	dst = mustUint(dst, 8, uint64(m.Reason))
 	return dst
 }
 
@@ -7508,10 +6044,7 @@ func (m *Stop) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *Stop) UnmarshalProto(b []byte) error {
 	*m = Stop{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *Stop) decode(b []byte, depth int) *DecodeError {
@@ -7533,15 +6066,11 @@ func (m *StepAnswer) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if len(m.State) > 0 {
-		n += 1 + sizeBytes(len(m.State))
-	}
+	n += sizeText(1, len(m.State))
 	for _, v := range m.Actions {
-		n += 1 + sizeBytes(v.SizeProto())
+		n += sizeBody(1, v.SizeProto())
 	}
-	if m.Wait != 0 {
-		n += 1 + sizeVarint(uint64(m.Wait))
-	}
+	n += sizeUint(1, uint64(m.Wait))
 	return n
 }
 
@@ -7550,18 +6079,11 @@ func (m *StepAnswer) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if len(m.State) > 0 {
-		dst = append(dst, 0x0a)
-		dst = appendBytes(dst, m.State)
-	}
+	dst = putBytes(dst, 10, m.State)
 	for _, v := range m.Actions {
-		dst = append(dst, 0x12)
-		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+		dst = v.AppendProto(mustHead(dst, 18, v.SizeProto()))
 	}
-	if m.Wait != 0 {
-		dst = append(dst, 0x18)
-		dst = appendVarint(dst, uint64(m.Wait))
-	}
+	dst = putUint(dst, 24, uint64(m.Wait))
 	return dst
 }
 
@@ -7569,10 +6091,7 @@ func (m *StepAnswer) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *StepAnswer) UnmarshalProto(b []byte) error {
 	*m = StepAnswer{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *StepAnswer) decode(b []byte, depth int) *DecodeError {
@@ -7600,26 +6119,24 @@ func (m *Action) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if m.ID != 0 {
-		n += 1 + sizeVarint(uint64(m.ID))
-	}
+	n += sizeUint(1, uint64(m.ID))
 	if m.Complete != nil {
-		n += 1 + sizeBytes(m.Complete.SizeProto())
+		n += sizeBody(1, m.Complete.SizeProto())
 	}
 	if m.Check != nil {
-		n += 1 + sizeBytes(m.Check.SizeProto())
+		n += sizeBody(1, m.Check.SizeProto())
 	}
 	if m.Tool != nil {
-		n += 1 + sizeBytes(m.Tool.SizeProto())
+		n += sizeBody(1, m.Tool.SizeProto())
 	}
 	if m.Trace != nil {
-		n += 1 + sizeBytes(m.Trace.SizeProto())
+		n += sizeBody(1, m.Trace.SizeProto())
 	}
 	if m.Best != nil {
-		n += 1 + sizeBytes(m.Best.SizeProto())
+		n += sizeBody(1, m.Best.SizeProto())
 	}
 	if m.Finish != nil {
-		n += 1 + sizeBytes(m.Finish.SizeProto())
+		n += sizeBody(1, m.Finish.SizeProto())
 	}
 	return n
 }
@@ -7629,33 +6146,24 @@ func (m *Action) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if m.ID != 0 {
-		dst = append(dst, 0x08)
-		dst = appendVarint(dst, uint64(m.ID))
-	}
+	dst = putUint(dst, 8, uint64(m.ID))
 	if m.Complete != nil {
-		dst = append(dst, 0x12)
-		dst = m.Complete.AppendProto(appendVarint(dst, uint64(m.Complete.SizeProto())))
+		dst = m.Complete.AppendProto(mustHead(dst, 18, m.Complete.SizeProto()))
 	}
 	if m.Check != nil {
-		dst = append(dst, 0x1a)
-		dst = m.Check.AppendProto(appendVarint(dst, uint64(m.Check.SizeProto())))
+		dst = m.Check.AppendProto(mustHead(dst, 26, m.Check.SizeProto()))
 	}
 	if m.Tool != nil {
-		dst = append(dst, 0x22)
-		dst = m.Tool.AppendProto(appendVarint(dst, uint64(m.Tool.SizeProto())))
+		dst = m.Tool.AppendProto(mustHead(dst, 34, m.Tool.SizeProto()))
 	}
 	if m.Trace != nil {
-		dst = append(dst, 0x2a)
-		dst = m.Trace.AppendProto(appendVarint(dst, uint64(m.Trace.SizeProto())))
+		dst = m.Trace.AppendProto(mustHead(dst, 42, m.Trace.SizeProto()))
 	}
 	if m.Best != nil {
-		dst = append(dst, 0x32)
-		dst = m.Best.AppendProto(appendVarint(dst, uint64(m.Best.SizeProto())))
+		dst = m.Best.AppendProto(mustHead(dst, 50, m.Best.SizeProto()))
 	}
 	if m.Finish != nil {
-		dst = append(dst, 0x3a)
-		dst = m.Finish.AppendProto(appendVarint(dst, uint64(m.Finish.SizeProto())))
+		dst = m.Finish.AppendProto(mustHead(dst, 58, m.Finish.SizeProto()))
 	}
 	return dst
 }
@@ -7664,10 +6172,7 @@ func (m *Action) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *Action) UnmarshalProto(b []byte) error {
 	*m = Action{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *Action) decode(b []byte, depth int) *DecodeError {
@@ -7750,17 +6255,11 @@ func (m *Complete) SizeProto() int {
 	}
 	n := 0
 	for _, v := range m.Messages {
-		n += 1 + sizeBytes(v.SizeProto())
+		n += sizeBody(1, v.SizeProto())
 	}
-	if m.Class != 0 {
-		n += 1 + sizeVarint(uint64(m.Class))
-	}
-	if m.Samples != 0 {
-		n += 1 + sizeVarint(uint64(m.Samples))
-	}
-	if m.MaxOutputTokens != 0 {
-		n += 1 + sizeVarint(uint64(m.MaxOutputTokens))
-	}
+	n += sizeUint(1, uint64(m.Class))
+	n += sizeUint(1, uint64(m.Samples))
+	n += sizeUint(1, uint64(m.MaxOutputTokens))
 	if m.Temperature != nil {
 		n += 1 + 8
 	}
@@ -7768,19 +6267,19 @@ func (m *Complete) SizeProto() int {
 		n += 1 + 8
 	}
 	for _, v := range m.Stop {
-		n += 1 + sizeBytes(len(v))
+		n += sizeBody(1, len(v))
 	}
 	if m.Format != nil {
-		n += 1 + sizeBytes(m.Format.SizeProto())
+		n += sizeBody(1, m.Format.SizeProto())
 	}
 	for _, v := range m.Tools {
-		n += 1 + sizeBytes(v.SizeProto())
+		n += sizeBody(1, v.SizeProto())
 	}
 	if m.ToolChoice != nil {
-		n += 1 + sizeBytes(m.ToolChoice.SizeProto())
+		n += sizeBody(1, m.ToolChoice.SizeProto())
 	}
 	if m.Reasoning != nil {
-		n += 1 + sizeBytes(m.Reasoning.SizeProto())
+		n += sizeBody(1, m.Reasoning.SizeProto())
 	}
 	return n
 }
@@ -7791,48 +6290,31 @@ func (m *Complete) AppendProto(dst []byte) []byte {
 		return dst
 	}
 	for _, v := range m.Messages {
-		dst = append(dst, 0x0a)
-		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+		dst = v.AppendProto(mustHead(dst, 10, v.SizeProto()))
 	}
-	if m.Class != 0 {
-		dst = append(dst, 0x10)
-		dst = appendVarint(dst, uint64(m.Class))
-	}
-	if m.Samples != 0 {
-		dst = append(dst, 0x18)
-		dst = appendVarint(dst, uint64(m.Samples))
-	}
-	if m.MaxOutputTokens != 0 {
-		dst = append(dst, 0x20)
-		dst = appendVarint(dst, uint64(m.MaxOutputTokens))
-	}
+	dst = putUint(dst, 16, uint64(m.Class))
+	dst = putUint(dst, 24, uint64(m.Samples))
+	dst = putUint(dst, 32, uint64(m.MaxOutputTokens))
 	if m.Temperature != nil {
-		dst = append(dst, 0x29)
-		dst = appendDouble(dst, *m.Temperature)
+		dst = mustDouble(dst, 41, *m.Temperature)
 	}
 	if m.TopP != nil {
-		dst = append(dst, 0x31)
-		dst = appendDouble(dst, *m.TopP)
+		dst = mustDouble(dst, 49, *m.TopP)
 	}
 	for _, v := range m.Stop {
-		dst = append(dst, 0x3a)
-		dst = appendBytes(dst, v)
+		dst = mustText(dst, 58, v)
 	}
 	if m.Format != nil {
-		dst = append(dst, 0x42)
-		dst = m.Format.AppendProto(appendVarint(dst, uint64(m.Format.SizeProto())))
+		dst = m.Format.AppendProto(mustHead(dst, 66, m.Format.SizeProto()))
 	}
 	for _, v := range m.Tools {
-		dst = append(dst, 0x4a)
-		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+		dst = v.AppendProto(mustHead(dst, 74, v.SizeProto()))
 	}
 	if m.ToolChoice != nil {
-		dst = append(dst, 0x52)
-		dst = m.ToolChoice.AppendProto(appendVarint(dst, uint64(m.ToolChoice.SizeProto())))
+		dst = m.ToolChoice.AppendProto(mustHead(dst, 82, m.ToolChoice.SizeProto()))
 	}
 	if m.Reasoning != nil {
-		dst = append(dst, 0x5a)
-		dst = m.Reasoning.AppendProto(appendVarint(dst, uint64(m.Reasoning.SizeProto())))
+		dst = m.Reasoning.AppendProto(mustHead(dst, 90, m.Reasoning.SizeProto()))
 	}
 	return dst
 }
@@ -7841,10 +6323,7 @@ func (m *Complete) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *Complete) UnmarshalProto(b []byte) error {
 	*m = Complete{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *Complete) decode(b []byte, depth int) *DecodeError {
@@ -7899,12 +6378,8 @@ func (m *Check) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if len(m.Name) > 0 {
-		n += 1 + sizeBytes(len(m.Name))
-	}
-	if len(m.Candidate) > 0 {
-		n += 1 + sizeBytes(len(m.Candidate))
-	}
+	n += sizeText(1, len(m.Name))
+	n += sizeText(1, len(m.Candidate))
 	return n
 }
 
@@ -7913,14 +6388,8 @@ func (m *Check) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if len(m.Name) > 0 {
-		dst = append(dst, 0x0a)
-		dst = appendBytes(dst, m.Name)
-	}
-	if len(m.Candidate) > 0 {
-		dst = append(dst, 0x12)
-		dst = appendBytes(dst, m.Candidate)
-	}
+	dst = putString(dst, 10, m.Name)
+	dst = putBytes(dst, 18, m.Candidate)
 	return dst
 }
 
@@ -7928,10 +6397,7 @@ func (m *Check) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *Check) UnmarshalProto(b []byte) error {
 	*m = Check{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *Check) decode(b []byte, depth int) *DecodeError {
@@ -7939,8 +6405,7 @@ func (m *Check) decode(b []byte, depth int) *DecodeError {
 	for d.next() {
 		switch d.tag {
 		case 10: // name
-			m.Name = d.str()
-			d.named("name")
+			m.Name = d.str("name")
 		case 18: // candidate
 			m.Candidate = d.bytes()
 		default:
@@ -7957,18 +6422,12 @@ func (m *Trace) SizeProto() int {
 	}
 	n := 0
 	n += 1 + sizeVarint(uint64(m.Kind))
-	if m.Node != 0 {
-		n += 1 + sizeVarint(uint64(m.Node))
-	}
-	if m.Parent != 0 {
-		n += 1 + sizeVarint(uint64(m.Parent))
-	}
+	n += sizeUint(1, uint64(m.Node))
+	n += sizeUint(1, uint64(m.Parent))
 	if m.Score != nil {
 		n += 1 + 8
 	}
-	if len(m.Text) > 0 {
-		n += 1 + sizeBytes(len(m.Text))
-	}
+	n += sizeText(1, len(m.Text))
 	return n
 }
 
@@ -7977,24 +6436,13 @@ func (m *Trace) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	dst = append(dst, 0x08)
-	dst = appendVarint(dst, uint64(m.Kind))
-	if m.Node != 0 {
-		dst = append(dst, 0x10)
-		dst = appendVarint(dst, uint64(m.Node))
-	}
-	if m.Parent != 0 {
-		dst = append(dst, 0x18)
-		dst = appendVarint(dst, uint64(m.Parent))
-	}
+	dst = mustUint(dst, 8, uint64(m.Kind))
+	dst = putUint(dst, 16, uint64(m.Node))
+	dst = putUint(dst, 24, uint64(m.Parent))
 	if m.Score != nil {
-		dst = append(dst, 0x21)
-		dst = appendDouble(dst, *m.Score)
+		dst = mustDouble(dst, 33, *m.Score)
 	}
-	if len(m.Text) > 0 {
-		dst = append(dst, 0x2a)
-		dst = appendBytes(dst, m.Text)
-	}
+	dst = putBytes(dst, 42, m.Text)
 	return dst
 }
 
@@ -8002,10 +6450,7 @@ func (m *Trace) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *Trace) UnmarshalProto(b []byte) error {
 	*m = Trace{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *Trace) decode(b []byte, depth int) *DecodeError {
@@ -8035,12 +6480,8 @@ func (m *Best) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if len(m.Answer) > 0 {
-		n += 1 + sizeBytes(len(m.Answer))
-	}
-	if math.Float64bits(m.Confidence) != 0 {
-		n += 1 + 8
-	}
+	n += sizeText(1, len(m.Answer))
+	n += sizeDouble(1, m.Confidence)
 	return n
 }
 
@@ -8049,14 +6490,8 @@ func (m *Best) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if len(m.Answer) > 0 {
-		dst = append(dst, 0x0a)
-		dst = appendBytes(dst, m.Answer)
-	}
-	if math.Float64bits(m.Confidence) != 0 {
-		dst = append(dst, 0x11)
-		dst = appendDouble(dst, m.Confidence)
-	}
+	dst = putBytes(dst, 10, m.Answer)
+	dst = putDouble(dst, 17, m.Confidence)
 	return dst
 }
 
@@ -8064,10 +6499,7 @@ func (m *Best) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *Best) UnmarshalProto(b []byte) error {
 	*m = Best{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *Best) decode(b []byte, depth int) *DecodeError {
@@ -8091,16 +6523,12 @@ func (m *Finish) SizeProto() int {
 		return 0
 	}
 	n := 0
-	if len(m.Answer) > 0 {
-		n += 1 + sizeBytes(len(m.Answer))
-	}
+	n += sizeText(1, len(m.Answer))
 	n += 1 + 8
 	for _, v := range m.ToolCalls {
-		n += 1 + sizeBytes(v.SizeProto())
+		n += sizeBody(1, v.SizeProto())
 	}
-	if m.Failed {
-		n += 1 + 1
-	}
+	n += sizeBool(1, m.Failed)
 	return n
 }
 
@@ -8109,20 +6537,12 @@ func (m *Finish) AppendProto(dst []byte) []byte {
 	if m == nil {
 		return dst
 	}
-	if len(m.Answer) > 0 {
-		dst = append(dst, 0x0a)
-		dst = appendBytes(dst, m.Answer)
-	}
-	dst = append(dst, 0x11)
-	dst = appendDouble(dst, m.Confidence)
+	dst = putBytes(dst, 10, m.Answer)
+	dst = mustDouble(dst, 17, m.Confidence)
 	for _, v := range m.ToolCalls {
-		dst = append(dst, 0x1a)
-		dst = v.AppendProto(appendVarint(dst, uint64(v.SizeProto())))
+		dst = v.AppendProto(mustHead(dst, 26, v.SizeProto()))
 	}
-	if m.Failed {
-		dst = append(dst, 0x20)
-		dst = appendBool(dst, m.Failed)
-	}
+	dst = putBool(dst, 32, m.Failed)
 	return dst
 }
 
@@ -8130,10 +6550,7 @@ func (m *Finish) AppendProto(dst []byte) []byte {
 // while m is in use. The error is a *DecodeError; m is then half filled.
 func (m *Finish) UnmarshalProto(b []byte) error {
 	*m = Finish{}
-	if err := m.decode(b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(m.decode(b, 0))
 }
 
 func (m *Finish) decode(b []byte, depth int) *DecodeError {

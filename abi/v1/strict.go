@@ -58,10 +58,7 @@ func (f *strictField) wire() uint32 {
 
 // checkStrict holds b against message number ref of the tables.
 func checkStrict(ref uint16, b []byte) error {
-	if err := strictMessageCheck(ref, b, 0); err != nil {
-		return err
-	}
-	return nil
+	return asError(strictMessageCheck(ref, b, 0))
 }
 
 // strictMessageCheck walks one message. counts is how often each field was met, by its place in the table.

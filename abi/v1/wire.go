@@ -53,12 +53,12 @@ func (d *decoder) fail(reason string) {
 	}
 }
 
-// failed returns err as an error that is nil when there is none.
-func (d *decoder) failed() error {
-	if d.err == nil {
+// asError turns a nil *DecodeError into a nil error.
+func asError(err *DecodeError) error {
+	if err == nil {
 		return nil
 	}
-	return d.err
+	return err
 }
 
 // next reads a tag; false at the end and after a failure.
@@ -75,6 +75,9 @@ func (d *decoder) next() bool {
 	return true
 }
 
+// varint is a call and not code in place: guests carry one copy of it.
+//
+//go:noinline
 func (d *decoder) varint() uint64 {
 	if d.pos < len(d.b) && d.b[d.pos] < 0x80 {
 		d.pos++
@@ -105,6 +108,7 @@ func (d *decoder) longVarint() uint64 {
 }
 
 // bytes returns a length-delimited value. It aliases the input; its capacity ends with it.
+//go:noinline
 func (d *decoder) bytes() []byte {
 	n := d.varint()
 	if n > uint64(len(d.b)-d.pos) {
@@ -119,10 +123,11 @@ func (d *decoder) bytes() []byte {
 	return d.b[start:d.pos:d.pos]
 }
 
-func (d *decoder) str() string {
+// str reads the string field name.
+func (d *decoder) str(name string) string {
 	b := d.bytes()
 	if !utf8.Valid(b) {
-		d.fail(reasonUTF8)
+		d.nested(name, -1, &DecodeError{Reason: reasonUTF8})
 		return ""
 	}
 	return string(b)
@@ -143,13 +148,17 @@ func (d *decoder) fixed64() uint64 {
 	return uint64(lo) | uint64(d.fixed32())<<32
 }
 
+//go:noinline
 func (d *decoder) float() float32  { return math.Float32frombits(d.fixed32()) }
 func (d *decoder) double() float64 { return math.Float64frombits(d.fixed64()) }
+//go:noinline
 func (d *decoder) bool() bool      { return d.varint() != 0 }
+//go:noinline
 func (d *decoder) sint32() int32   { v := uint32(d.varint()); return int32(v>>1) ^ -int32(v&1) }
 func (d *decoder) sint64() int64   { v := d.varint(); return int64(v>>1) ^ -int64(v&1) }
 
 // skip passes over the value of a field that nobody knows.
+//go:noinline
 func (d *decoder) skip() {
 	switch d.tag & 7 {
 	case wireVarint:
@@ -166,16 +175,10 @@ func (d *decoder) skip() {
 }
 
 // nested takes over the failure of a message inside field name; i is its place in a list, or -1.
+//go:noinline
 func (d *decoder) nested(name string, i int, err *DecodeError) {
 	if err != nil && d.err == nil {
 		d.err = err.under(name, i)
-	}
-}
-
-// named gives the failure of a scalar its field name.
-func (d *decoder) named(name string) {
-	if d.err != nil && d.err.Path == "" {
-		d.err = d.err.under(name, -1)
 	}
 }
 
@@ -207,26 +210,92 @@ func appendVarint(dst []byte, v uint64) []byte {
 	return append(dst, byte(v))
 }
 
-func appendBytes[T string | []byte](dst []byte, v T) []byte {
-	return append(appendVarint(dst, uint64(len(v))), v...)
-}
-
 func appendFixed32(dst []byte, v uint32) []byte {
 	return append(dst, byte(v), byte(v>>8), byte(v>>16), byte(v>>24))
 }
 
-func appendFixed64(dst []byte, v uint64) []byte {
-	return appendFixed32(appendFixed32(dst, uint32(v)), uint32(v>>32))
+// The must functions append a tag and a value; the put functions do so unless the value is zero. They are calls rather than
+// code in place because a guest carries every one of them.
+
+//go:noinline
+func mustUint(dst []byte, tag uint32, v uint64) []byte {
+	return appendVarint(appendVarint(dst, uint64(tag)), v)
 }
 
-func appendFloat(dst []byte, v float32) []byte  { return appendFixed32(dst, math.Float32bits(v)) }
-func appendDouble(dst []byte, v float64) []byte { return appendFixed64(dst, math.Float64bits(v)) }
-
-func appendBool(dst []byte, v bool) []byte {
-	if v {
-		return append(dst, 1)
+//go:noinline
+func putUint(dst []byte, tag uint32, v uint64) []byte {
+	if v == 0 {
+		return dst
 	}
-	return append(dst, 0)
+	return mustUint(dst, tag, v)
+}
+
+//go:noinline
+func mustBool(dst []byte, tag uint32, v bool) []byte {
+	if v {
+		return mustUint(dst, tag, 1)
+	}
+	return mustUint(dst, tag, 0)
+}
+
+//go:noinline
+func putBool(dst []byte, tag uint32, v bool) []byte {
+	if !v {
+		return dst
+	}
+	return mustUint(dst, tag, 1)
+}
+
+//go:noinline
+func mustFloat(dst []byte, tag uint32, v float32) []byte {
+	return appendFixed32(appendVarint(dst, uint64(tag)), math.Float32bits(v))
+}
+
+// putFloat writes -0, as protobuf does: only the bits of +0 are the default.
+//go:noinline
+func putFloat(dst []byte, tag uint32, v float32) []byte {
+	if math.Float32bits(v) == 0 {
+		return dst
+	}
+	return mustFloat(dst, tag, v)
+}
+
+//go:noinline
+func mustDouble(dst []byte, tag uint32, v float64) []byte {
+	u := math.Float64bits(v)
+	return appendFixed32(appendFixed32(appendVarint(dst, uint64(tag)), uint32(u)), uint32(u>>32))
+}
+
+//go:noinline
+func putDouble(dst []byte, tag uint32, v float64) []byte {
+	if math.Float64bits(v) == 0 {
+		return dst
+	}
+	return mustDouble(dst, tag, v)
+}
+
+// mustHead begins a length-delimited value of n bytes.
+//go:noinline
+func mustHead(dst []byte, tag uint32, n int) []byte { return mustUint(dst, tag, uint64(n)) }
+
+func mustText[T string | []byte](dst []byte, tag uint32, v T) []byte {
+	return append(mustHead(dst, tag, len(v)), v...)
+}
+
+//go:noinline
+func putString(dst []byte, tag uint32, v string) []byte {
+	if v == "" {
+		return dst
+	}
+	return mustText(dst, tag, v)
+}
+
+//go:noinline
+func putBytes(dst []byte, tag uint32, v []byte) []byte {
+	if len(v) == 0 {
+		return dst
+	}
+	return mustText(dst, tag, v)
 }
 
 func zigzag32(v int32) uint64 { return uint64(uint32(v)<<1 ^ uint32(v>>31)) }
@@ -234,5 +303,47 @@ func zigzag64(v int64) uint64 { return uint64(v)<<1 ^ uint64(v>>63) }
 
 func sizeVarint(v uint64) int { return (bits.Len64(v|1) + 6) / 7 }
 
-// sizeBytes is the size of a length-delimited value of n bytes, its length included.
-func sizeBytes(n int) int { return sizeVarint(uint64(n)) + n }
+// sizeUint is what putUint writes after a tag of t bytes, sizeText what putString and putBytes write for n bytes.
+//go:noinline
+func sizeUint(t int, v uint64) int {
+	if v == 0 {
+		return 0
+	}
+	return t + sizeVarint(v)
+}
+
+//go:noinline
+func sizeText(t, n int) int {
+	if n == 0 {
+		return 0
+	}
+	return sizeBody(t, n)
+}
+
+//go:noinline
+func sizeBool(t int, v bool) int {
+	if !v {
+		return 0
+	}
+	return t + 1
+}
+
+//go:noinline
+func sizeFloat(t int, v float32) int {
+	if math.Float32bits(v) == 0 {
+		return 0
+	}
+	return t + 4
+}
+
+//go:noinline
+func sizeDouble(t int, v float64) int {
+	if math.Float64bits(v) == 0 {
+		return 0
+	}
+	return t + 8
+}
+
+// sizeBody is a length-delimited value of n bytes with its length and a tag of t bytes.
+//go:noinline
+func sizeBody(t, n int) int { return t + sizeVarint(uint64(n)) + n }

@@ -44,6 +44,36 @@ func emitAppendJSONField(p *printer, f *field) {
 	}
 }
 
+// deref is the value of a field: what it points to if it is optional.
+func deref(f *field, x string) string {
+	if f.optional {
+		return "*" + x
+	}
+	return x
+}
+
+// isSet is the condition under which a field is written.
+func isSet(p *printer, f *field, x string) string {
+	if f.optional {
+		return x + " != nil"
+	}
+	switch f.kind {
+	case protoreflect.MessageKind:
+		return x + " != nil"
+	case protoreflect.StringKind, protoreflect.BytesKind:
+		return "len(" + x + ") > 0"
+	case protoreflect.BoolKind:
+		return x
+	case protoreflect.FloatKind:
+		p.use("math")
+		return "math.Float32bits(" + x + ") != 0"
+	case protoreflect.DoubleKind:
+		p.use("math")
+		return "math.Float64bits(" + x + ") != 0"
+	}
+	return x + " != 0"
+}
+
 // jsonValue appends one value.
 func jsonValue(p *printer, f *field, x string) string {
 	switch f.kind {

@@ -69,6 +69,7 @@ func generate(root string) ([]output, error) {
 		{"enums", emitEnums},
 		{"messages", emitMessages},
 		{"proto", emitProto},
+		{"envelope", emitEnvelopes},
 		{"json", emitJSON},
 		{"strict", emitStrict},
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -32,17 +31,22 @@ func emitSize(p *printer, m *message) {
 }
 
 func emitSizeField(p *printer, f *field) {
-	x := "m." + f.name
-	tag := tagLen(f)
+	x, t := "m."+f.name, tagLen(f)
 	switch {
 	case f.repeated && packable(f):
-		p.p("if len(%s) > 0 {\nn += %d + sizeBytes(size%s(m))\n}", x, tag, packName(f))
+		p.p("if len(%s) > 0 {\nn += sizeBody(%d, size%s(m))\n}", x, t, packName(f))
+	case f.repeated && f.message != nil:
+		p.p("for _, v := range %s {\nn += sizeBody(%d, v.SizeProto())\n}", x, t)
 	case f.repeated:
-		p.p("for _, v := range %s {\nn += %d + %s\n}", x, tag, sizeValue(f, "v"))
+		p.p("for _, v := range %s {\nn += sizeBody(%d, len(v))\n}", x, t)
+	case f.message != nil:
+		p.p("if %s != nil {\nn += sizeBody(%d, %s.SizeProto())\n}", x, t, x)
+	case f.optional:
+		p.p("if %s != nil {\nn += %d + %s\n}", x, t, sizeValue(f, "*"+x))
 	case f.required && packable(f):
-		p.p("n += %d + %s", tag, sizeValue(f, x))
+		p.p("n += %d + %s", t, sizeValue(f, x))
 	default:
-		p.p("if %s {\nn += %d + %s\n}", isSet(p, f, x), tag, sizeValue(f, deref(f, x)))
+		p.p("n += %s", sizeUnlessZero(f, t, x))
 	}
 }
 
@@ -66,37 +70,41 @@ func emitAppend(p *printer, m *message) {
 }
 
 func emitAppendField(p *printer, f *field) {
-	x := "m." + f.name
-	tag := tagBytes(f)
+	x, t := "m."+f.name, tag(f)
 	switch {
 	case f.repeated && packable(f):
-		p.p("if len(%s) > 0 {\ndst = append(dst, %s)\ndst = appendVarint(dst, uint64(size%s(m)))", x, tag, packName(f))
-		p.p("for _, v := range %s {\n%s\n}\n}", x, appendValue(f, "v"))
+		p.p("if len(%s) > 0 {\ndst = mustHead(dst, %d, size%s(m))", x, t, packName(f))
+		p.p("for _, v := range %s {\ndst = %s\n}\n}", x, appendPacked(p, f, "v"))
+	case f.repeated && f.message != nil:
+		p.p("for _, v := range %s {\ndst = v.AppendProto(mustHead(dst, %d, v.SizeProto()))\n}", x, t)
 	case f.repeated:
-		p.p("for _, v := range %s {\ndst = append(dst, %s)\n%s\n}", x, tag, appendValue(f, "v"))
+		p.p("for _, v := range %s {\ndst = mustText(dst, %d, v)\n}", x, t)
+	case f.message != nil:
+		p.p("if %s != nil {\ndst = %s.AppendProto(mustHead(dst, %d, %s.SizeProto()))\n}", x, x, t, x)
+	case f.optional:
+		p.p("if %s != nil {\ndst = must%s\n}", x, appendArgs(f, "*"+x))
 	case f.required && packable(f):
-		p.p("dst = append(dst, %s)\n%s", tag, appendValue(f, x))
+		p.p("dst = must%s", appendArgs(f, x))
 	default:
-		p.p("if %s {\ndst = append(dst, %s)\n%s\n}", isSet(p, f, x), tag, appendValue(f, deref(f, x)))
+		p.p("dst = put%s", appendArgs(f, x))
 	}
 }
 
 // emitPackedSize writes the function that sizes the values of a packed list.
 func emitPackedSize(p *printer, m *message, f *field) {
 	p.p("func size%s(m *%s) int {", packName(f), m.name)
-	if fixed := sizeValue(f, "v"); !strings.Contains(fixed, "v") {
-		p.p("return %s * len(m.%s)\n}\n", fixed, f.name)
+	if w := wireType(f); w != protowire.VarintType || f.kind == protoreflect.BoolKind {
+		p.p("return %s * len(m.%s)\n}\n", sizeValue(f, "v"), f.name)
 		return
 	}
-	p.p("n := 0")
-	p.p("for _, v := range m.%s {\nn += %s\n}\nreturn n\n}\n", f.name, sizeValue(f, "v"))
+	p.p("n := 0\nfor _, v := range m.%s {\nn += %s\n}\nreturn n\n}\n", f.name, sizeValue(f, "v"))
 }
 
 func emitUnmarshal(p *printer, m *message) {
 	p.p("// UnmarshalProto replaces m by the message in b. Unknown fields are ignored. Fields of bytes alias b, so b must not change")
 	p.p("// while m is in use. The error is a *DecodeError; m is then half filled.")
 	p.p("func (m *%s) UnmarshalProto(b []byte) error {", m.name)
-	p.p("*m = %s{}\nif err := m.decode(b, 0); err != nil {\nreturn err\n}\nreturn nil\n}\n", m.name)
+	p.p("*m = %s{}\nreturn asError(m.decode(b, 0))\n}\n", m.name)
 	p.p("func (m *%s) decode(b []byte, depth int) *DecodeError {\nd := newDecoder(b, depth)", m.name)
 	for _, f := range m.fields {
 		if f.repeated && f.message != nil {
@@ -125,9 +133,6 @@ func emitDecodeField(p *printer, m *message, f *field) {
 		p.p("%s = new(%s)", x, readValue(f, "d"))
 	default:
 		p.p("%s = %s", x, readValue(f, "d"))
-	}
-	if f.kind == protoreflect.StringKind {
-		p.p("d.named(%q)", f.proto)
 	}
 	if f.repeated && packable(f) {
 		p.p("case %d: // %s, packed", f.num<<3|int(protowire.BytesType), f.proto)
@@ -166,64 +171,23 @@ func wireType(f *field) protowire.Type {
 	return protowire.VarintType
 }
 
-func tag(f *field) []byte {
+// tag is the tag that our encoder writes: lists of numbers are packed.
+func tag(f *field) int {
 	t := wireType(f)
 	if f.repeated {
 		t = protowire.BytesType
 	}
-	return protowire.AppendTag(nil, protowire.Number(f.num), t)
+	return f.num<<3 | int(t)
 }
 
-func tagLen(f *field) int { return len(tag(f)) }
-
-func tagBytes(f *field) string {
-	var parts []string
-	for _, b := range tag(f) {
-		parts = append(parts, fmt.Sprintf("%#02x", b))
-	}
-	return strings.Join(parts, ", ")
-}
+func tagLen(f *field) int { return protowire.SizeVarint(uint64(tag(f))) }
 
 // packName names the size function of a packed list.
 func packName(f *field) string { return f.owner.name + f.name }
 
-// deref is the value of a field: what it points to if it is optional.
-func deref(f *field, x string) string {
-	if f.optional {
-		return "*" + x
-	}
-	return x
-}
-
-// isSet is the condition under which a field without presence is written.
-func isSet(p *printer, f *field, x string) string {
-	if f.optional {
-		return x + " != nil"
-	}
-	switch f.kind {
-	case protoreflect.MessageKind:
-		return x + " != nil"
-	case protoreflect.StringKind, protoreflect.BytesKind:
-		return "len(" + x + ") > 0"
-	case protoreflect.BoolKind:
-		return x
-	case protoreflect.FloatKind:
-		p.use("math")
-		return "math.Float32bits(" + x + ") != 0"
-	case protoreflect.DoubleKind:
-		p.use("math")
-		return "math.Float64bits(" + x + ") != 0"
-	}
-	return x + " != 0"
-}
-
-// sizeValue is the size of one value, without its tag.
+// sizeValue is the size of one number, without its tag.
 func sizeValue(f *field, x string) string {
 	switch f.kind {
-	case protoreflect.MessageKind:
-		return "sizeBytes(" + x + ".SizeProto())"
-	case protoreflect.StringKind, protoreflect.BytesKind:
-		return "sizeBytes(len(" + x + "))"
 	case protoreflect.BoolKind:
 		return "1"
 	case protoreflect.FloatKind:
@@ -234,20 +198,51 @@ func sizeValue(f *field, x string) string {
 	return "sizeVarint(" + varint(f, x) + ")"
 }
 
-func appendValue(f *field, x string) string {
+// sizeUnlessZero is the size of a field that is left out when it is zero, its tag of t bytes included.
+func sizeUnlessZero(f *field, t int, x string) string {
 	switch f.kind {
-	case protoreflect.MessageKind:
-		return "dst = " + x + ".AppendProto(appendVarint(dst, uint64(" + x + ".SizeProto())))"
 	case protoreflect.StringKind, protoreflect.BytesKind:
-		return "dst = appendBytes(dst, " + x + ")"
+		return fmt.Sprintf("sizeText(%d, len(%s))", t, x)
 	case protoreflect.BoolKind:
-		return "dst = appendBool(dst, " + x + ")"
+		return fmt.Sprintf("sizeBool(%d, %s)", t, x)
 	case protoreflect.FloatKind:
-		return "dst = appendFloat(dst, " + x + ")"
+		return fmt.Sprintf("sizeFloat(%d, %s)", t, x)
 	case protoreflect.DoubleKind:
-		return "dst = appendDouble(dst, " + x + ")"
+		return fmt.Sprintf("sizeDouble(%d, %s)", t, x)
 	}
-	return "dst = appendVarint(dst, " + varint(f, x) + ")"
+	return fmt.Sprintf("sizeUint(%d, %s)", t, varint(f, x))
+}
+
+// appendArgs is the tail of a call of a put or must function.
+func appendArgs(f *field, x string) string {
+	name, v := "Uint", x
+	switch f.kind {
+	case protoreflect.StringKind:
+		name = "String"
+	case protoreflect.BytesKind:
+		name = "Bytes"
+	case protoreflect.BoolKind:
+		name = "Bool"
+	case protoreflect.FloatKind:
+		name = "Float"
+	case protoreflect.DoubleKind:
+		name = "Double"
+	default:
+		v = varint(f, x)
+	}
+	return fmt.Sprintf("%s(dst, %d, %s)", name, tag(f), v)
+}
+
+// appendPacked is one value of a packed list.
+func appendPacked(p *printer, f *field, x string) string {
+	switch f.kind {
+	case protoreflect.FloatKind:
+		p.use("math")
+		return "appendFixed32(dst, math.Float32bits(" + x + "))"
+	case protoreflect.BoolKind, protoreflect.DoubleKind:
+		panic("lists of bool or double are not in the contract: " + f.owner.name + "." + f.proto)
+	}
+	return "appendVarint(dst, " + varint(f, x) + ")"
 }
 
 // varint is x as the unsigned number that goes on the wire.
@@ -267,7 +262,7 @@ func varint(f *field, x string) string {
 func readValue(f *field, d string) string {
 	switch f.kind {
 	case protoreflect.StringKind:
-		return d + ".str()"
+		return fmt.Sprintf("%s.str(%q)", d, f.proto)
 	case protoreflect.BytesKind:
 		return d + ".bytes()"
 	case protoreflect.BoolKind:
