@@ -1,0 +1,260 @@
+package view
+
+import (
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// maxWord bounds the stretch that is folded at once.
+const maxWord = 256
+
+// decodeFold undoes spelling tricks: compatibility forms (full width, mathematical, circled) and letter-like symbols become plain
+// letters, look-alike letters of other scripts become Latin ones in words that mix scripts, and what is invisible or stuffed between
+// letters goes. Emoji sequences, Persian and Indic joiners, flags and words wholly in another script stay as they are.
+func decodeFold(j job) {
+	f := folder{e: editor{b: j.build(stepFold, "fold")}, src: j.src, table: folds()}
+	for i := 0; i < len(j.src); {
+		i = nextOdd(j.src, i)
+		if i >= len(j.src) {
+			break
+		}
+		if j.src[i] < utf8.RuneSelf {
+			f.e.change(nil, i, i+1) // a control character
+			i++
+			continue
+		}
+		i = f.word(i)
+	}
+	f.e.finish()
+}
+
+// nextOdd finds the next byte at or after i that is neither printable ASCII nor white space.
+func nextOdd(p []byte, i int) int {
+	for i < len(p) && (markOf[p[i]]&(markHigh|markControl) == 0 || p[i] == 0x1b) {
+		i++
+	}
+	return i
+}
+
+// folder folds one text.
+type folder struct {
+	e     editor
+	src   []byte
+	table *foldTable
+	// latin says that the word before was Latin, after folding.
+	latin bool
+	last  int // where that word ended
+}
+
+// letters counts what a word is made of.
+type letters struct{ latin, alike, foreign int }
+
+// mixed reports whether the look-alikes of a word are to be replaced: it also holds Latin letters, or all of it looks Latin and it
+// stands next to Latin words.
+func (l letters) mixed(nextToLatin bool) bool {
+	return l.alike > 0 && (l.latin > 0 || l.foreign == 0 && nextToLatin)
+}
+
+// word folds the word around the odd character at i and returns where it ends.
+func (f *folder) word(i int) int {
+	lo, hi := f.bounds(i)
+	var count letters
+	for k := lo; k < hi; {
+		r, n := utf8.DecodeRune(f.src[k:])
+		f.count(&count, r)
+		k += n
+	}
+	mixed := count.mixed(f.nextToLatin(lo, hi))
+	for k := lo; k < hi; {
+		k = f.char(k, mixed)
+	}
+	f.latin, f.last = count.latin > 0 || mixed, hi
+	return hi
+}
+
+// bounds finds the word around i: up to white space or ASCII punctuation.
+func (f *folder) bounds(i int) (int, int) {
+	lo, hi := i, i
+	for lo > f.e.done && lo > f.last && i-lo < 64 && markOf[f.src[lo-1]]&markWord != 0 {
+		lo--
+	}
+	for hi < len(f.src) && markOf[f.src[hi]]&(markWord|markHigh) != 0 && (hi-i < maxWord || !utf8.RuneStart(f.src[hi])) {
+		hi++
+	}
+	return lo, hi
+}
+
+func (f *folder) count(c *letters, r rune) {
+	if r < utf8.RuneSelf {
+		if letter(byte(r)) {
+			c.latin++
+		}
+		return
+	}
+	switch fd := f.table.of(r); fd.glyph() {
+	case glyphAlike:
+		c.alike++
+	case glyphForeign:
+		c.foreign++
+	case glyphAlways:
+		if to := fd.rune(); to < utf8.RuneSelf && letter(byte(to)) {
+			c.latin++
+		}
+	case glyphPlain:
+		if r < 0x250 && unicode.IsLetter(r) {
+			c.latin++
+		}
+	}
+}
+
+// nextToLatin reports whether the word before lo or after hi is Latin.
+func (f *folder) nextToLatin(lo, hi int) bool {
+	k := lo
+	for k > 0 && lo-k < 4 && f.src[k-1] < utf8.RuneSelf && !letter(f.src[k-1]) {
+		k--
+	}
+	if k > 0 && letter(f.src[k-1]) || k == f.last && f.latin {
+		return true
+	}
+	for hi < len(f.src) && hi-lo < maxWord+4 && f.src[hi] < utf8.RuneSelf && markOf[f.src[hi]]&markWord == 0 {
+		hi++
+	}
+	return hi < len(f.src) && letter(f.src[hi])
+}
+
+// char folds the character at k and returns where the next one starts.
+func (f *folder) char(k int, mixed bool) int {
+	r, n := utf8.DecodeRune(f.src[k:])
+	if r < utf8.RuneSelf {
+		return k + n
+	}
+	fd := f.table.of(r)
+	switch fd.glyph() {
+	case glyphAlways:
+		f.e.changeRune(fd.rune(), k, k+n)
+	case glyphMulti:
+		f.e.change([]byte(f.table.multi[fd.rune()]), k, k+n)
+	case glyphAlike:
+		if mixed {
+			f.e.changeRune(fd.rune(), k, k+n)
+		}
+	case glyphMark:
+		return f.marks(k)
+	case glyphIgnored:
+		if r != 0xFEFF || k > 0 {
+			f.e.change(nil, k, k+n)
+		}
+	case glyphJoiner, glyphVariant, glyphTag:
+		if !f.joins(r, k, k+n) {
+			f.e.change(nil, k, k+n)
+		}
+	}
+	return k + n
+}
+
+// marks folds a run of combining marks. The first few may compose with the letter before; the others are stuffing.
+func (f *folder) marks(k int) int {
+	end := k
+	for end < len(f.src) {
+		r, n := utf8.DecodeRune(f.src[end:])
+		if f.table.of(r).glyph() != glyphMark {
+			break
+		}
+		end += n
+	}
+	base := k - 1
+	for base > f.e.done && !utf8.RuneStart(f.src[base]) {
+		base--
+	}
+	if base < f.e.done || base < 0 {
+		f.e.change(nil, k, end)
+		return end
+	}
+	composed := norm.NFC.Bytes(f.src[base:min(end, k+6)])
+	r, _ := utf8.DecodeRune(composed)
+	if was, n := utf8.DecodeRune(f.src[base:]); r != was && base+n == k {
+		f.e.changeRune(r, base, end)
+	} else {
+		f.e.change(nil, k, end)
+	}
+	return end
+}
+
+// joins reports whether an invisible character does its proper work at [lo, hi).
+func (f *folder) joins(r rune, lo, hi int) bool {
+	before, _ := utf8.DecodeLastRune(f.src[:lo])
+	after, _ := utf8.DecodeRune(f.src[hi:])
+	switch f.table.of(r).glyph() {
+	case glyphVariant:
+		return variantAfter(r, before)
+	case glyphTag:
+		return flagAt(f.src, lo)
+	}
+	if r == 0x200D && (emoji(before) || before == 0xFE0F) && emoji(after) {
+		return true
+	}
+	return complexScript(before) || complexScript(after)
+}
+
+// variantAfter reports whether a variation selector belongs to the character before it.
+func variantAfter(r, before rune) bool {
+	switch {
+	case r >= 0xE0100:
+		return unicode.Is(unicode.Han, before)
+	case r == 0xFE0F || r == 0xFE0E:
+		return emoji(before) || before >= '0' && before <= '9' || before == '#' || before == '*' || before == 0xA9 || before == 0xAE
+	}
+	return unicode.Is(unicode.Han, before) || complexScript(before) || emoji(before)
+}
+
+// emoji reports whether r may take part in an emoji sequence.
+func emoji(r rune) bool {
+	return r >= 0x1F000 && r < 0x1FB00 || r >= 0x203C && r < 0x3300 && !unicode.IsLetter(r) && !unicode.IsSpace(r) && r != 0x2800
+}
+
+// complexScript reports whether r belongs to a script whose spelling needs joiners or direction marks.
+func complexScript(r rune) bool {
+	return r >= 0x590 && r < 0x1000 || r >= 0x1000 && r < 0x10A0 || r >= 0x1780 && r < 0x18B0 || r >= 0xFB1D && r < 0xFE00 ||
+		r >= 0xFE70 && r < 0xFEFF || r >= 0xA800 && r < 0xAC00 || r >= 0x10800 && r < 0x11FFF || r >= 0x1E900 && r < 0x1EF00
+}
+
+// flags are the only tag sequences in use (Unicode's RGI_Emoji_Tag_Sequence): England, Scotland, Wales.
+var flags = []string{"gbeng", "gbsct", "gbwls"}
+
+// flagAt reports whether the tag character at pos is part of one of them, from the black flag to the cancel tag.
+func flagAt(p []byte, pos int) bool {
+	const size = 4 // of a tag character and of the black flag in UTF-8
+	start := pos
+	for range 7 {
+		if start < size || start+4 > len(p) {
+			return false
+		}
+		if r, _ := utf8.DecodeRune(p[start:]); r < 0xE0000 {
+			break
+		}
+		start -= size
+	}
+	if r, _ := utf8.DecodeRune(p[start:]); r != 0x1F3F4 {
+		return false
+	}
+	var name [6]byte
+	for i := range name {
+		at := start + size*(i+1)
+		if at >= len(p) {
+			return false
+		}
+		r, _ := utf8.DecodeRune(p[at:])
+		if r < 0xE0000 || r >= 0xE0080 {
+			return false
+		}
+		name[i] = byte(r - 0xE0000)
+	}
+	for _, f := range flags {
+		if string(name[:5]) == f && name[5] == 0x7f {
+			return pos <= start+size*6
+		}
+	}
+	return false
+}
