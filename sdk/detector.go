@@ -99,3 +99,26 @@ func (p *Payload) Around(h *v1.Hit, n int) (window []byte, at int) {
 func Find(threat v1.Threat, severity v1.Severity, confidence float32, view, start, end int, reason string) *v1.Finding {
 	return &v1.Finding{Threat: threat, Severity: severity, Confidence: confidence, View: uint32(view), Start: uint32(start), End: uint32(end), Reason: reason}
 }
+
+// IndexFold returns where want stands in text, ASCII letters compared without case, or -1. want must be lower-case.
+func IndexFold(text []byte, want string) int {
+	for i := 0; i+len(want) <= len(text); i++ {
+		if hasPrefixFold(text[i:], want) {
+			return i
+		}
+	}
+	return -1
+}
+
+func hasPrefixFold(text []byte, want string) bool {
+	for j := 0; j < len(want); j++ {
+		c := text[j]
+		if 'A' <= c && c <= 'Z' {
+			c |= 0x20
+		}
+		if c != want[j] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,8 +1,10 @@
 package sdk
 
 import (
+	"errors"
 	"unsafe"
 
+	"github.com/amygdala-host/amygdala/abi"
 	v1 "github.com/amygdala-host/amygdala/abi/v1"
 )
 
@@ -24,13 +26,24 @@ func alloc(size uint32) uint32 {
 
 //go:wasmexport amygdala_call
 func call(op int32, ptr, size uint32) uint64 {
-	var req []byte
-	if size > 0 {
-		req = unsafe.Slice((*byte)(unsafe.Pointer(uintptr(ptr))), size)
+	req := request(ptr, size)
+	if req == nil && size > 0 {
+		return pack(encode(nil, abi.E("call", v1.ErrorKindInvalid, "request", errors.New("a request must lie in the room amygdala_alloc gave"))))
 	}
-	resp := Dispatch(v1.Op(op), req)
-	if len(resp) == 0 {
+	return pack(Dispatch(v1.Op(op), req))
+}
+
+// request is the memory alloc handed out last, if that is what the host means.
+func request(ptr, size uint32) []byte {
+	if len(in) == 0 || ptr != uint32(uintptr(unsafe.Pointer(&in[0]))) || int(size) > len(in) {
+		return nil
+	}
+	return in[:size]
+}
+
+func pack(b []byte) uint64 {
+	if len(b) == 0 {
 		return 0
 	}
-	return uint64(uintptr(unsafe.Pointer(&resp[0])))<<32 | uint64(len(resp))
+	return uint64(uintptr(unsafe.Pointer(&b[0])))<<32 | uint64(len(b))
 }

@@ -22,7 +22,6 @@
 package sdk
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/amygdala-host/amygdala/abi"
@@ -143,27 +142,10 @@ var out []byte
 
 func encode(resp *v1.Response, err error) []byte {
 	if err != nil {
-		resp = &v1.Response{Error: wireError(err)}
+		resp = &v1.Response{Error: abi.ToWire(err)}
 	} else if resp == nil {
-		resp = &v1.Response{Error: wireError(abi.E("dispatch", v1.ErrorKindInternal, "", fmt.Errorf("the handler returned neither an answer nor an error")))}
+		resp = &v1.Response{Error: abi.ToWire(abi.E("dispatch", v1.ErrorKindInternal, "", fmt.Errorf("the handler returned neither an answer nor an error")))}
 	}
 	out = resp.AppendProto(out[:0])
 	return out
-}
-
-// wireError keeps the innermost facts of err within the sizes the contract allows.
-func wireError(err error) *v1.Error {
-	e := &v1.Error{Kind: abi.KindOf(err)}
-	if a := new(abi.Error); errors.As(err, &a) {
-		e.Op, e.Subject = a.Op, a.Subject
-		if a.Err != nil {
-			err = a.Err
-		}
-	}
-	msg := err.Error()
-	if len(msg) > abi.MaxErrorMessage {
-		msg = msg[:abi.MaxErrorMessage]
-	}
-	e.Message = []byte(msg)
-	return e
 }
