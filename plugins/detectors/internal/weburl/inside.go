@@ -43,8 +43,8 @@ const (
 	scoreName     = 0.88
 	scoreSingle   = 0.8
 	scoreRare     = 0.8  // carrier NAT, multicast, overflow: some networks and resolvers only
-	scoreReserved = 0.7  // unrouted ranges
-	scoreLenient  = 0.75 // only clients that stray from the standard read it so
+	scoreReserved = 0.8  // unrouted ranges
+	scoreLenient  = 0.85 // only clients that stray from the standard read it so; nobody writes such a URL by accident
 )
 
 // Target judges the host alone.
