@@ -13,6 +13,10 @@ package abi
 // Version is the major version of the contract. Within a version fields, enum values and ops are only ever added.
 const Version = 1
 
+// Revision counts what was added within Version. Each field, value and op added after revision 0 says in its comment which revision it
+// came with; see "Growth" in ABI.md.
+const Revision = 0
+
 // What a module exports. Beside these it must export its linear memory as ExportMemory.
 const (
 	// ExportMemory is the linear memory that requests and answers live in.
@@ -43,10 +47,18 @@ const (
 	MaxErrorMessage = 1 << 10
 	// MaxReason is the longest Finding.reason.
 	MaxReason = 256
-	// MaxState is the largest opaque state a guest may hand back: Verdict.state.
-	MaxState = 64 << 10
+	// MaxState is the largest Verdict.state, HTTPRequest.state and AuthStep.state; MaxStepState the largest StepAnswer.state.
+	MaxState     = 64 << 10
+	MaxStepState = 1 << 20
+	// MaxTraceText is the longest Trace.text.
+	MaxTraceText = 2 << 10
+	// MaxActions is how many actions one StepAnswer may have.
+	MaxActions = 1024
 	// MaxFindings is how many findings one Verdict may have.
 	MaxFindings = 256
+	// MaxQuestion is the longest Question.prompt, MaxAnswer the largest Question.max_answer_bytes.
+	MaxQuestion = 64 << 10
+	MaxAnswer   = 64 << 10
 	// MaxWarnings is how many warnings ConfigureResponse may have, and MaxWarning the length of one.
 	MaxWarnings = 64
 	MaxWarning  = 512

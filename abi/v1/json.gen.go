@@ -3,7 +3,6 @@
 package v1
 
 import "math"
-import "strconv"
 
 // AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.
 func (m *Error) AppendJSON(dst []byte) []byte {
@@ -11,21 +10,15 @@ func (m *Error) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
-	_ = start
-	dst = append(appendComma(dst, start), "\"kind\":"...)
-	dst = strconv.AppendInt(dst, int64(m.Kind), 10)
+	dst = jsonNumber(jsonKey(dst, "kind"), int64(m.Kind))
 	if len(m.Op) > 0 {
-		dst = append(appendComma(dst, start), "\"op\":"...)
-		dst = appendJSONString(dst, m.Op)
+		dst = jsonString(jsonKey(dst, "op"), m.Op)
 	}
 	if len(m.Subject) > 0 {
-		dst = append(appendComma(dst, start), "\"subject\":"...)
-		dst = appendJSONString(dst, m.Subject)
+		dst = jsonString(jsonKey(dst, "subject"), m.Subject)
 	}
 	if len(m.Message) > 0 {
-		dst = append(appendComma(dst, start), "\"message\":"...)
-		dst = appendJSONBytes(dst, m.Message)
+		dst = jsonBytes(jsonKey(dst, "message"), m.Message)
 	}
 	return append(dst, '}')
 }
@@ -73,42 +66,32 @@ func (m *View) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if len(m.Name) > 0 {
-		dst = append(appendComma(dst, start), "\"name\":"...)
-		dst = appendJSONString(dst, m.Name)
+		dst = jsonString(jsonKey(dst, "name"), m.Name)
 	}
 	if len(m.Text) > 0 {
-		dst = append(appendComma(dst, start), "\"text\":"...)
-		dst = appendJSONBytes(dst, m.Text)
+		dst = jsonBytes(jsonKey(dst, "text"), m.Text)
 	}
 	if m.Base != 0 {
-		dst = append(appendComma(dst, start), "\"base\":"...)
-		dst = strconv.AppendUint(dst, uint64(m.Base), 10)
+		dst = jsonNumber(jsonKey(dst, "base"), int64(m.Base))
 	}
 	if m.Size != 0 {
-		dst = append(appendComma(dst, start), "\"size\":"...)
-		dst = strconv.AppendUint(dst, uint64(m.Size), 10)
+		dst = jsonNumber(jsonKey(dst, "size"), int64(m.Size))
 	}
 	if m.Hidden {
-		dst = append(appendComma(dst, start), "\"hidden\":"...)
-		dst = appendJSONBool(dst, m.Hidden)
+		dst = jsonBool(jsonKey(dst, "hidden"), m.Hidden)
 	}
 	if m.Encoded {
-		dst = append(appendComma(dst, start), "\"encoded\":"...)
-		dst = appendJSONBool(dst, m.Encoded)
+		dst = jsonBool(jsonKey(dst, "encoded"), m.Encoded)
 	}
 	if m.Parent != 0 {
-		dst = append(appendComma(dst, start), "\"parent\":"...)
-		dst = strconv.AppendInt(dst, int64(m.Parent), 10)
+		dst = jsonNumber(jsonKey(dst, "parent"), int64(m.Parent))
 	}
 	if m.OriginStart != 0 {
-		dst = append(appendComma(dst, start), "\"originStart\":"...)
-		dst = strconv.AppendUint(dst, uint64(m.OriginStart), 10)
+		dst = jsonNumber(jsonKey(dst, "originStart"), int64(m.OriginStart))
 	}
 	if m.OriginEnd != 0 {
-		dst = append(appendComma(dst, start), "\"originEnd\":"...)
-		dst = strconv.AppendUint(dst, uint64(m.OriginEnd), 10)
+		dst = jsonNumber(jsonKey(dst, "originEnd"), int64(m.OriginEnd))
 	}
 	return append(dst, '}')
 }
@@ -176,41 +159,29 @@ func (m *Hit) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if len(m.Signature) > 0 {
-		dst = append(appendComma(dst, start), "\"signature\":"...)
-		dst = appendJSONString(dst, m.Signature)
+		dst = jsonString(jsonKey(dst, "signature"), m.Signature)
 	}
-	dst = append(appendComma(dst, start), "\"threat\":"...)
-	dst = strconv.AppendInt(dst, int64(m.Threat), 10)
+	dst = jsonNumber(jsonKey(dst, "threat"), int64(m.Threat))
 	if m.Severity != 0 {
-		dst = append(appendComma(dst, start), "\"severity\":"...)
-		dst = strconv.AppendInt(dst, int64(m.Severity), 10)
+		dst = jsonNumber(jsonKey(dst, "severity"), int64(m.Severity))
 	}
 	if math.Float32bits(m.Confidence) != 0 {
-		dst = append(appendComma(dst, start), "\"confidence\":"...)
-		dst = appendJSONFloat(dst, float64(m.Confidence), 32)
+		dst = jsonFloat32(jsonKey(dst, "confidence"), m.Confidence)
 	}
 	if m.View != 0 {
-		dst = append(appendComma(dst, start), "\"view\":"...)
-		dst = strconv.AppendUint(dst, uint64(m.View), 10)
+		dst = jsonNumber(jsonKey(dst, "view"), int64(m.View))
 	}
 	if m.Start != 0 {
-		dst = append(appendComma(dst, start), "\"start\":"...)
-		dst = strconv.AppendUint(dst, uint64(m.Start), 10)
+		dst = jsonNumber(jsonKey(dst, "start"), int64(m.Start))
 	}
 	if m.End != 0 {
-		dst = append(appendComma(dst, start), "\"end\":"...)
-		dst = strconv.AppendUint(dst, uint64(m.End), 10)
+		dst = jsonNumber(jsonKey(dst, "end"), int64(m.End))
 	}
 	if len(m.Tags) > 0 {
-		dst = append(appendComma(dst, start), "\"tags\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "tags"), '[')
 		for i, v := range m.Tags {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = appendJSONString(dst, v)
+			dst = jsonString(jsonItem(dst, i), v)
 		}
 		dst = append(dst, ']')
 	}
@@ -279,47 +250,32 @@ func (m *DetectRequest) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
-	_ = start
-	dst = append(appendComma(dst, start), "\"kind\":"...)
-	dst = strconv.AppendInt(dst, int64(m.Kind), 10)
+	dst = jsonNumber(jsonKey(dst, "kind"), int64(m.Kind))
 	if len(m.Source) > 0 {
-		dst = append(appendComma(dst, start), "\"source\":"...)
-		dst = appendJSONBytes(dst, m.Source)
+		dst = jsonBytes(jsonKey(dst, "source"), m.Source)
 	}
 	if len(m.Topic) > 0 {
-		dst = append(appendComma(dst, start), "\"topic\":"...)
-		dst = appendJSONString(dst, m.Topic)
+		dst = jsonString(jsonKey(dst, "topic"), m.Topic)
 	}
 	if m.Size != 0 {
-		dst = append(appendComma(dst, start), "\"size\":"...)
-		dst = appendJSONUint64(dst, m.Size)
+		dst = jsonUint64(jsonKey(dst, "size"), m.Size)
 	}
 	if len(m.Views) > 0 {
-		dst = append(appendComma(dst, start), "\"views\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "views"), '[')
 		for i, v := range m.Views {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = v.AppendJSON(dst)
+			dst = v.AppendJSON(jsonItem(dst, i))
 		}
 		dst = append(dst, ']')
 	}
 	if len(m.Hits) > 0 {
-		dst = append(appendComma(dst, start), "\"hits\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "hits"), '[')
 		for i, v := range m.Hits {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = v.AppendJSON(dst)
+			dst = v.AppendJSON(jsonItem(dst, i))
 		}
 		dst = append(dst, ']')
 	}
 	if m.Truncated {
-		dst = append(appendComma(dst, start), "\"truncated\":"...)
-		dst = appendJSONBool(dst, m.Truncated)
+		dst = jsonBool(jsonKey(dst, "truncated"), m.Truncated)
 	}
 	return append(dst, '}')
 }
@@ -387,18 +343,14 @@ func (m *JudgeRequest) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if m.Payload != nil {
-		dst = append(appendComma(dst, start), "\"payload\":"...)
-		dst = m.Payload.AppendJSON(dst)
+		dst = m.Payload.AppendJSON(jsonKey(dst, "payload"))
 	}
 	if len(m.State) > 0 {
-		dst = append(appendComma(dst, start), "\"state\":"...)
-		dst = appendJSONBytes(dst, m.State)
+		dst = jsonBytes(jsonKey(dst, "state"), m.State)
 	}
 	if len(m.Answer) > 0 {
-		dst = append(appendComma(dst, start), "\"answer\":"...)
-		dst = appendJSONBytes(dst, m.Answer)
+		dst = jsonBytes(jsonKey(dst, "answer"), m.Answer)
 	}
 	return append(dst, '}')
 }
@@ -443,33 +395,23 @@ func (m *Finding) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
-	_ = start
-	dst = append(appendComma(dst, start), "\"threat\":"...)
-	dst = strconv.AppendInt(dst, int64(m.Threat), 10)
-	dst = append(appendComma(dst, start), "\"severity\":"...)
-	dst = strconv.AppendInt(dst, int64(m.Severity), 10)
-	dst = append(appendComma(dst, start), "\"confidence\":"...)
-	dst = appendJSONFloat(dst, float64(m.Confidence), 32)
+	dst = jsonNumber(jsonKey(dst, "threat"), int64(m.Threat))
+	dst = jsonNumber(jsonKey(dst, "severity"), int64(m.Severity))
+	dst = jsonFloat32(jsonKey(dst, "confidence"), m.Confidence)
 	if m.View != 0 {
-		dst = append(appendComma(dst, start), "\"view\":"...)
-		dst = strconv.AppendUint(dst, uint64(m.View), 10)
+		dst = jsonNumber(jsonKey(dst, "view"), int64(m.View))
 	}
 	if m.Start != 0 {
-		dst = append(appendComma(dst, start), "\"start\":"...)
-		dst = strconv.AppendUint(dst, uint64(m.Start), 10)
+		dst = jsonNumber(jsonKey(dst, "start"), int64(m.Start))
 	}
 	if m.End != 0 {
-		dst = append(appendComma(dst, start), "\"end\":"...)
-		dst = strconv.AppendUint(dst, uint64(m.End), 10)
+		dst = jsonNumber(jsonKey(dst, "end"), int64(m.End))
 	}
 	if len(m.Signature) > 0 {
-		dst = append(appendComma(dst, start), "\"signature\":"...)
-		dst = appendJSONString(dst, m.Signature)
+		dst = jsonString(jsonKey(dst, "signature"), m.Signature)
 	}
 	if len(m.Reason) > 0 {
-		dst = append(appendComma(dst, start), "\"reason\":"...)
-		dst = appendJSONString(dst, m.Reason)
+		dst = jsonString(jsonKey(dst, "reason"), m.Reason)
 	}
 	return append(dst, '}')
 }
@@ -535,13 +477,10 @@ func (m *Question) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if len(m.Prompt) > 0 {
-		dst = append(appendComma(dst, start), "\"prompt\":"...)
-		dst = appendJSONBytes(dst, m.Prompt)
+		dst = jsonBytes(jsonKey(dst, "prompt"), m.Prompt)
 	}
-	dst = append(appendComma(dst, start), "\"maxAnswerBytes\":"...)
-	dst = strconv.AppendUint(dst, uint64(m.MaxAnswerBytes), 10)
+	dst = jsonNumber(jsonKey(dst, "maxAnswerBytes"), int64(m.MaxAnswerBytes))
 	return append(dst, '}')
 }
 
@@ -581,25 +520,18 @@ func (m *Verdict) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if len(m.Findings) > 0 {
-		dst = append(appendComma(dst, start), "\"findings\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "findings"), '[')
 		for i, v := range m.Findings {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = v.AppendJSON(dst)
+			dst = v.AppendJSON(jsonItem(dst, i))
 		}
 		dst = append(dst, ']')
 	}
 	if m.Question != nil {
-		dst = append(appendComma(dst, start), "\"question\":"...)
-		dst = m.Question.AppendJSON(dst)
+		dst = m.Question.AppendJSON(jsonKey(dst, "question"))
 	}
 	if len(m.State) > 0 {
-		dst = append(appendComma(dst, start), "\"state\":"...)
-		dst = appendJSONBytes(dst, m.State)
+		dst = jsonBytes(jsonKey(dst, "state"), m.State)
 	}
 	return append(dst, '}')
 }
@@ -647,62 +579,47 @@ func (m *Request) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if m.ClockUnixNanos != 0 {
-		dst = append(appendComma(dst, start), "\"clockUnixNanos\":"...)
-		dst = appendJSONInt64(dst, m.ClockUnixNanos)
+		dst = jsonInt64(jsonKey(dst, "clockUnixNanos"), m.ClockUnixNanos)
 	}
 	if m.Seed != 0 {
-		dst = append(appendComma(dst, start), "\"seed\":"...)
-		dst = appendJSONUint64(dst, m.Seed)
+		dst = jsonUint64(jsonKey(dst, "seed"), m.Seed)
 	}
 	if m.Describe != nil {
-		dst = append(appendComma(dst, start), "\"describe\":"...)
-		dst = m.Describe.AppendJSON(dst)
+		dst = m.Describe.AppendJSON(jsonKey(dst, "describe"))
 	}
 	if m.Configure != nil {
-		dst = append(appendComma(dst, start), "\"configure\":"...)
-		dst = m.Configure.AppendJSON(dst)
+		dst = m.Configure.AppendJSON(jsonKey(dst, "configure"))
 	}
 	if m.Detect != nil {
-		dst = append(appendComma(dst, start), "\"detect\":"...)
-		dst = m.Detect.AppendJSON(dst)
+		dst = m.Detect.AppendJSON(jsonKey(dst, "detect"))
 	}
 	if m.Judge != nil {
-		dst = append(appendComma(dst, start), "\"judge\":"...)
-		dst = m.Judge.AppendJSON(dst)
+		dst = m.Judge.AppendJSON(jsonKey(dst, "judge"))
 	}
 	if m.Request != nil {
-		dst = append(appendComma(dst, start), "\"request\":"...)
-		dst = m.Request.AppendJSON(dst)
+		dst = m.Request.AppendJSON(jsonKey(dst, "request"))
 	}
 	if m.Response != nil {
-		dst = append(appendComma(dst, start), "\"response\":"...)
-		dst = m.Response.AppendJSON(dst)
+		dst = m.Response.AppendJSON(jsonKey(dst, "response"))
 	}
 	if m.Stream != nil {
-		dst = append(appendComma(dst, start), "\"stream\":"...)
-		dst = m.Stream.AppendJSON(dst)
+		dst = m.Stream.AppendJSON(jsonKey(dst, "stream"))
 	}
 	if m.Models != nil {
-		dst = append(appendComma(dst, start), "\"models\":"...)
-		dst = m.Models.AppendJSON(dst)
+		dst = m.Models.AppendJSON(jsonKey(dst, "models"))
 	}
 	if m.Health != nil {
-		dst = append(appendComma(dst, start), "\"health\":"...)
-		dst = m.Health.AppendJSON(dst)
+		dst = m.Health.AppendJSON(jsonKey(dst, "health"))
 	}
 	if m.Auth != nil {
-		dst = append(appendComma(dst, start), "\"auth\":"...)
-		dst = m.Auth.AppendJSON(dst)
+		dst = m.Auth.AppendJSON(jsonKey(dst, "auth"))
 	}
 	if m.Step != nil {
-		dst = append(appendComma(dst, start), "\"step\":"...)
-		dst = m.Step.AppendJSON(dst)
+		dst = m.Step.AppendJSON(jsonKey(dst, "step"))
 	}
 	if m.Revision != 0 {
-		dst = append(appendComma(dst, start), "\"revision\":"...)
-		dst = strconv.AppendUint(dst, uint64(m.Revision), 10)
+		dst = jsonNumber(jsonKey(dst, "revision"), int64(m.Revision))
 	}
 	return append(dst, '}')
 }
@@ -802,50 +719,38 @@ func (m *Response) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if m.Error != nil {
-		dst = append(appendComma(dst, start), "\"error\":"...)
-		dst = m.Error.AppendJSON(dst)
+		dst = m.Error.AppendJSON(jsonKey(dst, "error"))
 	}
 	if m.Manifest != nil {
-		dst = append(appendComma(dst, start), "\"manifest\":"...)
-		dst = m.Manifest.AppendJSON(dst)
+		dst = m.Manifest.AppendJSON(jsonKey(dst, "manifest"))
 	}
 	if m.Configured != nil {
-		dst = append(appendComma(dst, start), "\"configured\":"...)
-		dst = m.Configured.AppendJSON(dst)
+		dst = m.Configured.AppendJSON(jsonKey(dst, "configured"))
 	}
 	if m.Verdict != nil {
-		dst = append(appendComma(dst, start), "\"verdict\":"...)
-		dst = m.Verdict.AppendJSON(dst)
+		dst = m.Verdict.AppendJSON(jsonKey(dst, "verdict"))
 	}
 	if m.HTTPRequest != nil {
-		dst = append(appendComma(dst, start), "\"httpRequest\":"...)
-		dst = m.HTTPRequest.AppendJSON(dst)
+		dst = m.HTTPRequest.AppendJSON(jsonKey(dst, "httpRequest"))
 	}
 	if m.Result != nil {
-		dst = append(appendComma(dst, start), "\"result\":"...)
-		dst = m.Result.AppendJSON(dst)
+		dst = m.Result.AppendJSON(jsonKey(dst, "result"))
 	}
 	if m.Stream != nil {
-		dst = append(appendComma(dst, start), "\"stream\":"...)
-		dst = m.Stream.AppendJSON(dst)
+		dst = m.Stream.AppendJSON(jsonKey(dst, "stream"))
 	}
 	if m.Models != nil {
-		dst = append(appendComma(dst, start), "\"models\":"...)
-		dst = m.Models.AppendJSON(dst)
+		dst = m.Models.AppendJSON(jsonKey(dst, "models"))
 	}
 	if m.Health != nil {
-		dst = append(appendComma(dst, start), "\"health\":"...)
-		dst = m.Health.AppendJSON(dst)
+		dst = m.Health.AppendJSON(jsonKey(dst, "health"))
 	}
 	if m.Auth != nil {
-		dst = append(appendComma(dst, start), "\"auth\":"...)
-		dst = m.Auth.AppendJSON(dst)
+		dst = m.Auth.AppendJSON(jsonKey(dst, "auth"))
 	}
 	if m.Step != nil {
-		dst = append(appendComma(dst, start), "\"step\":"...)
-		dst = m.Step.AppendJSON(dst)
+		dst = m.Step.AppendJSON(jsonKey(dst, "step"))
 	}
 	return append(dst, '}')
 }
@@ -960,19 +865,13 @@ func (m *ConfigureRequest) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if len(m.Config) > 0 {
-		dst = append(appendComma(dst, start), "\"config\":"...)
-		dst = appendJSONBytes(dst, m.Config)
+		dst = jsonBytes(jsonKey(dst, "config"), m.Config)
 	}
 	if len(m.Assets) > 0 {
-		dst = append(appendComma(dst, start), "\"assets\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "assets"), '[')
 		for i, v := range m.Assets {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = v.AppendJSON(dst)
+			dst = v.AppendJSON(jsonItem(dst, i))
 		}
 		dst = append(dst, ']')
 	}
@@ -1017,16 +916,10 @@ func (m *ConfigureResponse) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
-	_ = start
 	if len(m.Warnings) > 0 {
-		dst = append(appendComma(dst, start), "\"warnings\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "warnings"), '[')
 		for i, v := range m.Warnings {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = appendJSONString(dst, v)
+			dst = jsonString(jsonItem(dst, i), v)
 		}
 		dst = append(dst, ']')
 	}
@@ -1065,14 +958,11 @@ func (m *Asset) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if len(m.Name) > 0 {
-		dst = append(appendComma(dst, start), "\"name\":"...)
-		dst = appendJSONString(dst, m.Name)
+		dst = jsonString(jsonKey(dst, "name"), m.Name)
 	}
 	if len(m.Data) > 0 {
-		dst = append(appendComma(dst, start), "\"data\":"...)
-		dst = appendJSONBytes(dst, m.Data)
+		dst = jsonBytes(jsonKey(dst, "data"), m.Data)
 	}
 	return append(dst, '}')
 }
@@ -1112,138 +1002,92 @@ func (m *Manifest) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if len(m.Name) > 0 {
-		dst = append(appendComma(dst, start), "\"name\":"...)
-		dst = appendJSONString(dst, m.Name)
+		dst = jsonString(jsonKey(dst, "name"), m.Name)
 	}
 	if len(m.Version) > 0 {
-		dst = append(appendComma(dst, start), "\"version\":"...)
-		dst = appendJSONString(dst, m.Version)
+		dst = jsonString(jsonKey(dst, "version"), m.Version)
 	}
-	dst = append(appendComma(dst, start), "\"kind\":"...)
-	dst = strconv.AppendInt(dst, int64(m.Kind), 10)
-	dst = append(appendComma(dst, start), "\"abi\":"...)
-	dst = strconv.AppendUint(dst, uint64(m.ABI), 10)
-	dst = append(appendComma(dst, start), "\"encoding\":"...)
-	dst = strconv.AppendInt(dst, int64(m.Encoding), 10)
+	dst = jsonNumber(jsonKey(dst, "kind"), int64(m.Kind))
+	dst = jsonNumber(jsonKey(dst, "abi"), int64(m.ABI))
+	dst = jsonNumber(jsonKey(dst, "encoding"), int64(m.Encoding))
 	if len(m.Ops) > 0 {
-		dst = append(appendComma(dst, start), "\"ops\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "ops"), '[')
 		for i, v := range m.Ops {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = strconv.AppendInt(dst, int64(v), 10)
+			dst = jsonNumber(jsonItem(dst, i), int64(v))
 		}
 		dst = append(dst, ']')
 	}
 	if len(m.Summary) > 0 {
-		dst = append(appendComma(dst, start), "\"summary\":"...)
-		dst = appendJSONString(dst, m.Summary)
+		dst = jsonString(jsonKey(dst, "summary"), m.Summary)
 	}
 	if len(m.License) > 0 {
-		dst = append(appendComma(dst, start), "\"license\":"...)
-		dst = appendJSONString(dst, m.License)
+		dst = jsonString(jsonKey(dst, "license"), m.License)
 	}
 	if len(m.Homepage) > 0 {
-		dst = append(appendComma(dst, start), "\"homepage\":"...)
-		dst = appendJSONString(dst, m.Homepage)
+		dst = jsonString(jsonKey(dst, "homepage"), m.Homepage)
 	}
 	if m.Limits != nil {
-		dst = append(appendComma(dst, start), "\"limits\":"...)
-		dst = m.Limits.AppendJSON(dst)
+		dst = m.Limits.AppendJSON(jsonKey(dst, "limits"))
 	}
 	if m.Wake != nil {
-		dst = append(appendComma(dst, start), "\"wake\":"...)
-		dst = m.Wake.AppendJSON(dst)
+		dst = m.Wake.AppendJSON(jsonKey(dst, "wake"))
 	}
 	if len(m.Threats) > 0 {
-		dst = append(appendComma(dst, start), "\"threats\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "threats"), '[')
 		for i, v := range m.Threats {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = strconv.AppendInt(dst, int64(v), 10)
+			dst = jsonNumber(jsonItem(dst, i), int64(v))
 		}
 		dst = append(dst, ']')
 	}
 	if m.Excerpts {
-		dst = append(appendComma(dst, start), "\"excerpts\":"...)
-		dst = appendJSONBool(dst, m.Excerpts)
+		dst = jsonBool(jsonKey(dst, "excerpts"), m.Excerpts)
 	}
 	if len(m.Credentials) > 0 {
-		dst = append(appendComma(dst, start), "\"credentials\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "credentials"), '[')
 		for i, v := range m.Credentials {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = v.AppendJSON(dst)
+			dst = v.AppendJSON(jsonItem(dst, i))
 		}
 		dst = append(dst, ']')
 	}
 	if len(m.Endpoints) > 0 {
-		dst = append(appendComma(dst, start), "\"endpoints\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "endpoints"), '[')
 		for i, v := range m.Endpoints {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = v.AppendJSON(dst)
+			dst = v.AppendJSON(jsonItem(dst, i))
 		}
 		dst = append(dst, ']')
 	}
 	if len(m.Derived) > 0 {
-		dst = append(appendComma(dst, start), "\"derived\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "derived"), '[')
 		for i, v := range m.Derived {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = v.AppendJSON(dst)
+			dst = v.AppendJSON(jsonItem(dst, i))
 		}
 		dst = append(dst, ']')
 	}
 	if len(m.Actions) > 0 {
-		dst = append(appendComma(dst, start), "\"actions\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "actions"), '[')
 		for i, v := range m.Actions {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = strconv.AppendInt(dst, int64(v), 10)
+			dst = jsonNumber(jsonItem(dst, i), int64(v))
 		}
 		dst = append(dst, ']')
 	}
 	if m.Revision != 0 {
-		dst = append(appendComma(dst, start), "\"revision\":"...)
-		dst = strconv.AppendUint(dst, uint64(m.Revision), 10)
+		dst = jsonNumber(jsonKey(dst, "revision"), int64(m.Revision))
 	}
 	if len(m.Digests) > 0 {
-		dst = append(appendComma(dst, start), "\"digests\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "digests"), '[')
 		for i, v := range m.Digests {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = v.AppendJSON(dst)
+			dst = v.AppendJSON(jsonItem(dst, i))
 		}
 		dst = append(dst, ']')
 	}
 	if len(m.Signature) > 0 {
-		dst = append(appendComma(dst, start), "\"signature\":"...)
-		dst = appendJSONBytes(dst, m.Signature)
+		dst = jsonBytes(jsonKey(dst, "signature"), m.Signature)
 	}
 	if len(m.Grants) > 0 {
-		dst = append(appendComma(dst, start), "\"grants\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "grants"), '[')
 		for i, v := range m.Grants {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = v.AppendJSON(dst)
+			dst = v.AppendJSON(jsonItem(dst, i))
 		}
 		dst = append(dst, ']')
 	}
@@ -1394,30 +1238,23 @@ func (m *Limits) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if m.MemoryPages != 0 {
-		dst = append(appendComma(dst, start), "\"memoryPages\":"...)
-		dst = strconv.AppendUint(dst, uint64(m.MemoryPages), 10)
+		dst = jsonNumber(jsonKey(dst, "memoryPages"), int64(m.MemoryPages))
 	}
 	if m.Fuel != 0 {
-		dst = append(appendComma(dst, start), "\"fuel\":"...)
-		dst = appendJSONUint64(dst, m.Fuel)
+		dst = jsonUint64(jsonKey(dst, "fuel"), m.Fuel)
 	}
 	if m.WallMillis != 0 {
-		dst = append(appendComma(dst, start), "\"wallMillis\":"...)
-		dst = strconv.AppendUint(dst, uint64(m.WallMillis), 10)
+		dst = jsonNumber(jsonKey(dst, "wallMillis"), int64(m.WallMillis))
 	}
 	if m.InputBytes != 0 {
-		dst = append(appendComma(dst, start), "\"inputBytes\":"...)
-		dst = strconv.AppendUint(dst, uint64(m.InputBytes), 10)
+		dst = jsonNumber(jsonKey(dst, "inputBytes"), int64(m.InputBytes))
 	}
 	if m.OutputBytes != 0 {
-		dst = append(appendComma(dst, start), "\"outputBytes\":"...)
-		dst = strconv.AppendUint(dst, uint64(m.OutputBytes), 10)
+		dst = jsonNumber(jsonKey(dst, "outputBytes"), int64(m.OutputBytes))
 	}
 	if m.LogBytes != 0 {
-		dst = append(appendComma(dst, start), "\"logBytes\":"...)
-		dst = strconv.AppendUint(dst, uint64(m.LogBytes), 10)
+		dst = jsonNumber(jsonKey(dst, "logBytes"), int64(m.LogBytes))
 	}
 	return append(dst, '}')
 }
@@ -1472,58 +1309,39 @@ func (m *Wake) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if m.Always {
-		dst = append(appendComma(dst, start), "\"always\":"...)
-		dst = appendJSONBool(dst, m.Always)
+		dst = jsonBool(jsonKey(dst, "always"), m.Always)
 	}
 	if len(m.Kinds) > 0 {
-		dst = append(appendComma(dst, start), "\"kinds\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "kinds"), '[')
 		for i, v := range m.Kinds {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = strconv.AppendInt(dst, int64(v), 10)
+			dst = jsonNumber(jsonItem(dst, i), int64(v))
 		}
 		dst = append(dst, ']')
 	}
 	if len(m.Threats) > 0 {
-		dst = append(appendComma(dst, start), "\"threats\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "threats"), '[')
 		for i, v := range m.Threats {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = strconv.AppendInt(dst, int64(v), 10)
+			dst = jsonNumber(jsonItem(dst, i), int64(v))
 		}
 		dst = append(dst, ']')
 	}
 	if len(m.Views) > 0 {
-		dst = append(appendComma(dst, start), "\"views\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "views"), '[')
 		for i, v := range m.Views {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = appendJSONString(dst, v)
+			dst = jsonString(jsonItem(dst, i), v)
 		}
 		dst = append(dst, ']')
 	}
 	if len(m.Topics) > 0 {
-		dst = append(appendComma(dst, start), "\"topics\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "topics"), '[')
 		for i, v := range m.Topics {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = appendJSONString(dst, v)
+			dst = jsonString(jsonItem(dst, i), v)
 		}
 		dst = append(dst, ']')
 	}
 	if m.SizeOver != 0 {
-		dst = append(appendComma(dst, start), "\"sizeOver\":"...)
-		dst = appendJSONUint64(dst, m.SizeOver)
+		dst = jsonUint64(jsonKey(dst, "sizeOver"), m.SizeOver)
 	}
 	return append(dst, '}')
 }
@@ -1586,14 +1404,11 @@ func (m *Digest) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if len(m.Subject) > 0 {
-		dst = append(appendComma(dst, start), "\"subject\":"...)
-		dst = appendJSONString(dst, m.Subject)
+		dst = jsonString(jsonKey(dst, "subject"), m.Subject)
 	}
 	if len(m.SHA256) > 0 {
-		dst = append(appendComma(dst, start), "\"sha256\":"...)
-		dst = appendJSONBytes(dst, m.SHA256)
+		dst = jsonBytes(jsonKey(dst, "sha256"), m.SHA256)
 	}
 	return append(dst, '}')
 }
@@ -1634,14 +1449,11 @@ func (m *Grant) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if len(m.Type) > 0 {
-		dst = append(appendComma(dst, start), "\"type\":"...)
-		dst = appendJSONString(dst, m.Type)
+		dst = jsonString(jsonKey(dst, "type"), m.Type)
 	}
 	if len(m.Value) > 0 {
-		dst = append(appendComma(dst, start), "\"value\":"...)
-		dst = appendJSONString(dst, m.Value)
+		dst = jsonString(jsonKey(dst, "value"), m.Value)
 	}
 	return append(dst, '}')
 }
@@ -1682,116 +1494,82 @@ func (m *Completion) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if len(m.Model) > 0 {
-		dst = append(appendComma(dst, start), "\"model\":"...)
-		dst = appendJSONString(dst, m.Model)
+		dst = jsonString(jsonKey(dst, "model"), m.Model)
 	}
 	if len(m.Messages) > 0 {
-		dst = append(appendComma(dst, start), "\"messages\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "messages"), '[')
 		for i, v := range m.Messages {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = v.AppendJSON(dst)
+			dst = v.AppendJSON(jsonItem(dst, i))
 		}
 		dst = append(dst, ']')
 	}
 	if len(m.Tools) > 0 {
-		dst = append(appendComma(dst, start), "\"tools\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "tools"), '[')
 		for i, v := range m.Tools {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = v.AppendJSON(dst)
+			dst = v.AppendJSON(jsonItem(dst, i))
 		}
 		dst = append(dst, ']')
 	}
 	if m.ToolChoice != nil {
-		dst = append(appendComma(dst, start), "\"toolChoice\":"...)
-		dst = m.ToolChoice.AppendJSON(dst)
+		dst = m.ToolChoice.AppendJSON(jsonKey(dst, "toolChoice"))
 	}
 	if m.Format != nil {
-		dst = append(appendComma(dst, start), "\"format\":"...)
-		dst = m.Format.AppendJSON(dst)
+		dst = m.Format.AppendJSON(jsonKey(dst, "format"))
 	}
 	if m.Reasoning != nil {
-		dst = append(appendComma(dst, start), "\"reasoning\":"...)
-		dst = m.Reasoning.AppendJSON(dst)
+		dst = m.Reasoning.AppendJSON(jsonKey(dst, "reasoning"))
 	}
 	if m.MaxOutputTokens != 0 {
-		dst = append(appendComma(dst, start), "\"maxOutputTokens\":"...)
-		dst = strconv.AppendUint(dst, uint64(m.MaxOutputTokens), 10)
+		dst = jsonNumber(jsonKey(dst, "maxOutputTokens"), int64(m.MaxOutputTokens))
 	}
 	if m.Temperature != nil {
-		dst = append(appendComma(dst, start), "\"temperature\":"...)
-		dst = appendJSONFloat(dst, *m.Temperature, 64)
+		dst = jsonFloat64(jsonKey(dst, "temperature"), *m.Temperature)
 	}
 	if m.TopP != nil {
-		dst = append(appendComma(dst, start), "\"topP\":"...)
-		dst = appendJSONFloat(dst, *m.TopP, 64)
+		dst = jsonFloat64(jsonKey(dst, "topP"), *m.TopP)
 	}
 	if m.TopK != nil {
-		dst = append(appendComma(dst, start), "\"topK\":"...)
-		dst = strconv.AppendUint(dst, uint64(*m.TopK), 10)
+		dst = jsonNumber(jsonKey(dst, "topK"), int64(*m.TopK))
 	}
 	if m.Seed != nil {
-		dst = append(appendComma(dst, start), "\"seed\":"...)
-		dst = appendJSONInt64(dst, *m.Seed)
+		dst = jsonInt64(jsonKey(dst, "seed"), *m.Seed)
 	}
 	if m.PresencePenalty != nil {
-		dst = append(appendComma(dst, start), "\"presencePenalty\":"...)
-		dst = appendJSONFloat(dst, *m.PresencePenalty, 64)
+		dst = jsonFloat64(jsonKey(dst, "presencePenalty"), *m.PresencePenalty)
 	}
 	if m.FrequencyPenalty != nil {
-		dst = append(appendComma(dst, start), "\"frequencyPenalty\":"...)
-		dst = appendJSONFloat(dst, *m.FrequencyPenalty, 64)
+		dst = jsonFloat64(jsonKey(dst, "frequencyPenalty"), *m.FrequencyPenalty)
 	}
 	if len(m.Stop) > 0 {
-		dst = append(appendComma(dst, start), "\"stop\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "stop"), '[')
 		for i, v := range m.Stop {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = appendJSONBytes(dst, v)
+			dst = jsonBytes(jsonItem(dst, i), v)
 		}
 		dst = append(dst, ']')
 	}
 	if m.Choices != 0 {
-		dst = append(appendComma(dst, start), "\"choices\":"...)
-		dst = strconv.AppendUint(dst, uint64(m.Choices), 10)
+		dst = jsonNumber(jsonKey(dst, "choices"), int64(m.Choices))
 	}
 	if m.Stream {
-		dst = append(appendComma(dst, start), "\"stream\":"...)
-		dst = appendJSONBool(dst, m.Stream)
+		dst = jsonBool(jsonKey(dst, "stream"), m.Stream)
 	}
 	if m.NoStore {
-		dst = append(appendComma(dst, start), "\"noStore\":"...)
-		dst = appendJSONBool(dst, m.NoStore)
+		dst = jsonBool(jsonKey(dst, "noStore"), m.NoStore)
 	}
 	if len(m.CacheKey) > 0 {
-		dst = append(appendComma(dst, start), "\"cacheKey\":"...)
-		dst = appendJSONString(dst, m.CacheKey)
+		dst = jsonString(jsonKey(dst, "cacheKey"), m.CacheKey)
 	}
 	if len(m.User) > 0 {
-		dst = append(appendComma(dst, start), "\"user\":"...)
-		dst = appendJSONString(dst, m.User)
+		dst = jsonString(jsonKey(dst, "user"), m.User)
 	}
 	if len(m.ServiceTier) > 0 {
-		dst = append(appendComma(dst, start), "\"serviceTier\":"...)
-		dst = appendJSONString(dst, m.ServiceTier)
+		dst = jsonString(jsonKey(dst, "serviceTier"), m.ServiceTier)
 	}
 	if len(m.Extra) > 0 {
-		dst = append(appendComma(dst, start), "\"extra\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "extra"), '[')
 		for i, v := range m.Extra {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = v.AppendJSON(dst)
+			dst = v.AppendJSON(jsonItem(dst, i))
 		}
 		dst = append(dst, ']')
 	}
@@ -1927,24 +1705,16 @@ func (m *Message) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
-	_ = start
-	dst = append(appendComma(dst, start), "\"role\":"...)
-	dst = strconv.AppendInt(dst, int64(m.Role), 10)
+	dst = jsonNumber(jsonKey(dst, "role"), int64(m.Role))
 	if len(m.Parts) > 0 {
-		dst = append(appendComma(dst, start), "\"parts\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "parts"), '[')
 		for i, v := range m.Parts {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = v.AppendJSON(dst)
+			dst = v.AppendJSON(jsonItem(dst, i))
 		}
 		dst = append(dst, ']')
 	}
 	if len(m.Name) > 0 {
-		dst = append(appendComma(dst, start), "\"name\":"...)
-		dst = appendJSONString(dst, m.Name)
+		dst = jsonString(jsonKey(dst, "name"), m.Name)
 	}
 	return append(dst, '}')
 }
@@ -1992,38 +1762,29 @@ func (m *Part) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if m.Text != nil {
-		dst = append(appendComma(dst, start), "\"text\":"...)
-		dst = m.Text.AppendJSON(dst)
+		dst = m.Text.AppendJSON(jsonKey(dst, "text"))
 	}
 	if m.Blob != nil {
-		dst = append(appendComma(dst, start), "\"blob\":"...)
-		dst = m.Blob.AppendJSON(dst)
+		dst = m.Blob.AppendJSON(jsonKey(dst, "blob"))
 	}
 	if m.ToolCall != nil {
-		dst = append(appendComma(dst, start), "\"toolCall\":"...)
-		dst = m.ToolCall.AppendJSON(dst)
+		dst = m.ToolCall.AppendJSON(jsonKey(dst, "toolCall"))
 	}
 	if m.ToolResult != nil {
-		dst = append(appendComma(dst, start), "\"toolResult\":"...)
-		dst = m.ToolResult.AppendJSON(dst)
+		dst = m.ToolResult.AppendJSON(jsonKey(dst, "toolResult"))
 	}
 	if m.Thought != nil {
-		dst = append(appendComma(dst, start), "\"thought\":"...)
-		dst = m.Thought.AppendJSON(dst)
+		dst = m.Thought.AppendJSON(jsonKey(dst, "thought"))
 	}
 	if m.Refusal != nil {
-		dst = append(appendComma(dst, start), "\"refusal\":"...)
-		dst = m.Refusal.AppendJSON(dst)
+		dst = m.Refusal.AppendJSON(jsonKey(dst, "refusal"))
 	}
 	if m.VendorState != nil {
-		dst = append(appendComma(dst, start), "\"vendorState\":"...)
-		dst = m.VendorState.AppendJSON(dst)
+		dst = m.VendorState.AppendJSON(jsonKey(dst, "vendorState"))
 	}
 	if m.CachePoint {
-		dst = append(appendComma(dst, start), "\"cachePoint\":"...)
-		dst = appendJSONBool(dst, m.CachePoint)
+		dst = jsonBool(jsonKey(dst, "cachePoint"), m.CachePoint)
 	}
 	return append(dst, '}')
 }
@@ -2095,14 +1856,11 @@ func (m *VendorState) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if len(m.Vendor) > 0 {
-		dst = append(appendComma(dst, start), "\"vendor\":"...)
-		dst = appendJSONString(dst, m.Vendor)
+		dst = jsonString(jsonKey(dst, "vendor"), m.Vendor)
 	}
 	if len(m.Data) > 0 {
-		dst = append(appendComma(dst, start), "\"data\":"...)
-		dst = appendJSONBytes(dst, m.Data)
+		dst = jsonBytes(jsonKey(dst, "data"), m.Data)
 	}
 	return append(dst, '}')
 }
@@ -2143,11 +1901,8 @@ func (m *Text) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
-	_ = start
 	if len(m.Text) > 0 {
-		dst = append(appendComma(dst, start), "\"text\":"...)
-		dst = appendJSONBytes(dst, m.Text)
+		dst = jsonBytes(jsonKey(dst, "text"), m.Text)
 	}
 	return append(dst, '}')
 }
@@ -2182,26 +1937,20 @@ func (m *Blob) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if len(m.MediaType) > 0 {
-		dst = append(appendComma(dst, start), "\"mediaType\":"...)
-		dst = appendJSONString(dst, m.MediaType)
+		dst = jsonString(jsonKey(dst, "mediaType"), m.MediaType)
 	}
 	if len(m.Data) > 0 {
-		dst = append(appendComma(dst, start), "\"data\":"...)
-		dst = appendJSONBytes(dst, m.Data)
+		dst = jsonBytes(jsonKey(dst, "data"), m.Data)
 	}
 	if len(m.URL) > 0 {
-		dst = append(appendComma(dst, start), "\"url\":"...)
-		dst = appendJSONBytes(dst, m.URL)
+		dst = jsonBytes(jsonKey(dst, "url"), m.URL)
 	}
 	if len(m.Name) > 0 {
-		dst = append(appendComma(dst, start), "\"name\":"...)
-		dst = appendJSONBytes(dst, m.Name)
+		dst = jsonBytes(jsonKey(dst, "name"), m.Name)
 	}
 	if len(m.Detail) > 0 {
-		dst = append(appendComma(dst, start), "\"detail\":"...)
-		dst = appendJSONString(dst, m.Detail)
+		dst = jsonString(jsonKey(dst, "detail"), m.Detail)
 	}
 	return append(dst, '}')
 }
@@ -2253,14 +2002,11 @@ func (m *Thought) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if len(m.Text) > 0 {
-		dst = append(appendComma(dst, start), "\"text\":"...)
-		dst = appendJSONBytes(dst, m.Text)
+		dst = jsonBytes(jsonKey(dst, "text"), m.Text)
 	}
 	if m.Summary {
-		dst = append(appendComma(dst, start), "\"summary\":"...)
-		dst = appendJSONBool(dst, m.Summary)
+		dst = jsonBool(jsonKey(dst, "summary"), m.Summary)
 	}
 	return append(dst, '}')
 }
@@ -2299,18 +2045,14 @@ func (m *ToolCall) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if len(m.ID) > 0 {
-		dst = append(appendComma(dst, start), "\"id\":"...)
-		dst = appendJSONString(dst, m.ID)
+		dst = jsonString(jsonKey(dst, "id"), m.ID)
 	}
 	if len(m.Name) > 0 {
-		dst = append(appendComma(dst, start), "\"name\":"...)
-		dst = appendJSONString(dst, m.Name)
+		dst = jsonString(jsonKey(dst, "name"), m.Name)
 	}
 	if len(m.Arguments) > 0 {
-		dst = append(appendComma(dst, start), "\"arguments\":"...)
-		dst = appendJSONBytes(dst, m.Arguments)
+		dst = jsonBytes(jsonKey(dst, "arguments"), m.Arguments)
 	}
 	return append(dst, '}')
 }
@@ -2355,29 +2097,21 @@ func (m *ToolResult) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if len(m.ID) > 0 {
-		dst = append(appendComma(dst, start), "\"id\":"...)
-		dst = appendJSONString(dst, m.ID)
+		dst = jsonString(jsonKey(dst, "id"), m.ID)
 	}
 	if len(m.Name) > 0 {
-		dst = append(appendComma(dst, start), "\"name\":"...)
-		dst = appendJSONString(dst, m.Name)
+		dst = jsonString(jsonKey(dst, "name"), m.Name)
 	}
 	if len(m.Parts) > 0 {
-		dst = append(appendComma(dst, start), "\"parts\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "parts"), '[')
 		for i, v := range m.Parts {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = v.AppendJSON(dst)
+			dst = v.AppendJSON(jsonItem(dst, i))
 		}
 		dst = append(dst, ']')
 	}
 	if m.Failed {
-		dst = append(appendComma(dst, start), "\"failed\":"...)
-		dst = appendJSONBool(dst, m.Failed)
+		dst = jsonBool(jsonKey(dst, "failed"), m.Failed)
 	}
 	return append(dst, '}')
 }
@@ -2429,14 +2163,11 @@ func (m *ResultPart) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if m.Text != nil {
-		dst = append(appendComma(dst, start), "\"text\":"...)
-		dst = m.Text.AppendJSON(dst)
+		dst = m.Text.AppendJSON(jsonKey(dst, "text"))
 	}
 	if m.Blob != nil {
-		dst = append(appendComma(dst, start), "\"blob\":"...)
-		dst = m.Blob.AppendJSON(dst)
+		dst = m.Blob.AppendJSON(jsonKey(dst, "blob"))
 	}
 	return append(dst, '}')
 }
@@ -2479,22 +2210,17 @@ func (m *Tool) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if len(m.Name) > 0 {
-		dst = append(appendComma(dst, start), "\"name\":"...)
-		dst = appendJSONString(dst, m.Name)
+		dst = jsonString(jsonKey(dst, "name"), m.Name)
 	}
 	if len(m.Description) > 0 {
-		dst = append(appendComma(dst, start), "\"description\":"...)
-		dst = appendJSONBytes(dst, m.Description)
+		dst = jsonBytes(jsonKey(dst, "description"), m.Description)
 	}
 	if len(m.Parameters) > 0 {
-		dst = append(appendComma(dst, start), "\"parameters\":"...)
-		dst = appendJSONBytes(dst, m.Parameters)
+		dst = jsonBytes(jsonKey(dst, "parameters"), m.Parameters)
 	}
 	if m.Strict {
-		dst = append(appendComma(dst, start), "\"strict\":"...)
-		dst = appendJSONBool(dst, m.Strict)
+		dst = jsonBool(jsonKey(dst, "strict"), m.Strict)
 	}
 	return append(dst, '}')
 }
@@ -2542,25 +2268,18 @@ func (m *ToolChoice) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if m.Mode != 0 {
-		dst = append(appendComma(dst, start), "\"mode\":"...)
-		dst = strconv.AppendInt(dst, int64(m.Mode), 10)
+		dst = jsonNumber(jsonKey(dst, "mode"), int64(m.Mode))
 	}
 	if len(m.Names) > 0 {
-		dst = append(appendComma(dst, start), "\"names\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "names"), '[')
 		for i, v := range m.Names {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = appendJSONString(dst, v)
+			dst = jsonString(jsonItem(dst, i), v)
 		}
 		dst = append(dst, ']')
 	}
 	if m.Parallel != nil {
-		dst = append(appendComma(dst, start), "\"parallel\":"...)
-		dst = appendJSONBool(dst, *m.Parallel)
+		dst = jsonBool(jsonKey(dst, "parallel"), *m.Parallel)
 	}
 	return append(dst, '}')
 }
@@ -2605,25 +2324,18 @@ func (m *OutputFormat) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
-	_ = start
-	dst = append(appendComma(dst, start), "\"kind\":"...)
-	dst = strconv.AppendInt(dst, int64(m.Kind), 10)
+	dst = jsonNumber(jsonKey(dst, "kind"), int64(m.Kind))
 	if len(m.Name) > 0 {
-		dst = append(appendComma(dst, start), "\"name\":"...)
-		dst = appendJSONString(dst, m.Name)
+		dst = jsonString(jsonKey(dst, "name"), m.Name)
 	}
 	if len(m.Description) > 0 {
-		dst = append(appendComma(dst, start), "\"description\":"...)
-		dst = appendJSONBytes(dst, m.Description)
+		dst = jsonBytes(jsonKey(dst, "description"), m.Description)
 	}
 	if len(m.Schema) > 0 {
-		dst = append(appendComma(dst, start), "\"schema\":"...)
-		dst = appendJSONBytes(dst, m.Schema)
+		dst = jsonBytes(jsonKey(dst, "schema"), m.Schema)
 	}
 	if m.Strict {
-		dst = append(appendComma(dst, start), "\"strict\":"...)
-		dst = appendJSONBool(dst, m.Strict)
+		dst = jsonBool(jsonKey(dst, "strict"), m.Strict)
 	}
 	return append(dst, '}')
 }
@@ -2675,18 +2387,14 @@ func (m *Reasoning) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if m.Effort != 0 {
-		dst = append(appendComma(dst, start), "\"effort\":"...)
-		dst = strconv.AppendInt(dst, int64(m.Effort), 10)
+		dst = jsonNumber(jsonKey(dst, "effort"), int64(m.Effort))
 	}
 	if m.MaxTokens != 0 {
-		dst = append(appendComma(dst, start), "\"maxTokens\":"...)
-		dst = strconv.AppendUint(dst, uint64(m.MaxTokens), 10)
+		dst = jsonNumber(jsonKey(dst, "maxTokens"), int64(m.MaxTokens))
 	}
 	if m.Visible {
-		dst = append(appendComma(dst, start), "\"visible\":"...)
-		dst = appendJSONBool(dst, m.Visible)
+		dst = jsonBool(jsonKey(dst, "visible"), m.Visible)
 	}
 	return append(dst, '}')
 }
@@ -2729,14 +2437,11 @@ func (m *Extra) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if len(m.Name) > 0 {
-		dst = append(appendComma(dst, start), "\"name\":"...)
-		dst = appendJSONString(dst, m.Name)
+		dst = jsonString(jsonKey(dst, "name"), m.Name)
 	}
 	if len(m.JSON) > 0 {
-		dst = append(appendComma(dst, start), "\"json\":"...)
-		dst = appendJSONBytes(dst, m.JSON)
+		dst = jsonBytes(jsonKey(dst, "json"), m.JSON)
 	}
 	return append(dst, '}')
 }
@@ -2777,29 +2482,21 @@ func (m *Embedding) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if len(m.Model) > 0 {
-		dst = append(appendComma(dst, start), "\"model\":"...)
-		dst = appendJSONString(dst, m.Model)
+		dst = jsonString(jsonKey(dst, "model"), m.Model)
 	}
 	if len(m.Inputs) > 0 {
-		dst = append(appendComma(dst, start), "\"inputs\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "inputs"), '[')
 		for i, v := range m.Inputs {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = appendJSONBytes(dst, v)
+			dst = jsonBytes(jsonItem(dst, i), v)
 		}
 		dst = append(dst, ']')
 	}
 	if m.Dimensions != 0 {
-		dst = append(appendComma(dst, start), "\"dimensions\":"...)
-		dst = strconv.AppendUint(dst, uint64(m.Dimensions), 10)
+		dst = jsonNumber(jsonKey(dst, "dimensions"), int64(m.Dimensions))
 	}
 	if len(m.User) > 0 {
-		dst = append(appendComma(dst, start), "\"user\":"...)
-		dst = appendJSONString(dst, m.User)
+		dst = jsonString(jsonKey(dst, "user"), m.User)
 	}
 	return append(dst, '}')
 }
@@ -2850,23 +2547,16 @@ func (m *ProviderRequest) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if m.Completion != nil {
-		dst = append(appendComma(dst, start), "\"completion\":"...)
-		dst = m.Completion.AppendJSON(dst)
+		dst = m.Completion.AppendJSON(jsonKey(dst, "completion"))
 	}
 	if m.Embedding != nil {
-		dst = append(appendComma(dst, start), "\"embedding\":"...)
-		dst = m.Embedding.AppendJSON(dst)
+		dst = m.Embedding.AppendJSON(jsonKey(dst, "embedding"))
 	}
 	if len(m.Values) > 0 {
-		dst = append(appendComma(dst, start), "\"values\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "values"), '[')
 		for i, v := range m.Values {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = v.AppendJSON(dst)
+			dst = v.AppendJSON(jsonItem(dst, i))
 		}
 		dst = append(dst, ']')
 	}
@@ -2919,75 +2609,50 @@ func (m *HTTPRequest) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
-	_ = start
-	dst = append(appendComma(dst, start), "\"method\":"...)
-	dst = strconv.AppendInt(dst, int64(m.Method), 10)
+	dst = jsonNumber(jsonKey(dst, "method"), int64(m.Method))
 	if len(m.Endpoint) > 0 {
-		dst = append(appendComma(dst, start), "\"endpoint\":"...)
-		dst = appendJSONString(dst, m.Endpoint)
+		dst = jsonString(jsonKey(dst, "endpoint"), m.Endpoint)
 	}
 	if len(m.Path) > 0 {
-		dst = append(appendComma(dst, start), "\"path\":"...)
-		dst = appendJSONString(dst, m.Path)
+		dst = jsonString(jsonKey(dst, "path"), m.Path)
 	}
 	if len(m.Query) > 0 {
-		dst = append(appendComma(dst, start), "\"query\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "query"), '[')
 		for i, v := range m.Query {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = v.AppendJSON(dst)
+			dst = v.AppendJSON(jsonItem(dst, i))
 		}
 		dst = append(dst, ']')
 	}
 	if len(m.Headers) > 0 {
-		dst = append(appendComma(dst, start), "\"headers\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "headers"), '[')
 		for i, v := range m.Headers {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = v.AppendJSON(dst)
+			dst = v.AppendJSON(jsonItem(dst, i))
 		}
 		dst = append(dst, ']')
 	}
 	if len(m.Body) > 0 {
-		dst = append(appendComma(dst, start), "\"body\":"...)
-		dst = appendJSONBytes(dst, m.Body)
+		dst = jsonBytes(jsonKey(dst, "body"), m.Body)
 	}
 	if m.Credential != nil {
-		dst = append(appendComma(dst, start), "\"credential\":"...)
-		dst = m.Credential.AppendJSON(dst)
+		dst = m.Credential.AppendJSON(jsonKey(dst, "credential"))
 	}
 	if len(m.BodyCredentials) > 0 {
-		dst = append(appendComma(dst, start), "\"bodyCredentials\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "bodyCredentials"), '[')
 		for i, v := range m.BodyCredentials {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = v.AppendJSON(dst)
+			dst = v.AppendJSON(jsonItem(dst, i))
 		}
 		dst = append(dst, ']')
 	}
 	if m.Stream {
-		dst = append(appendComma(dst, start), "\"stream\":"...)
-		dst = appendJSONBool(dst, m.Stream)
+		dst = jsonBool(jsonKey(dst, "stream"), m.Stream)
 	}
 	if len(m.State) > 0 {
-		dst = append(appendComma(dst, start), "\"state\":"...)
-		dst = appendJSONBytes(dst, m.State)
+		dst = jsonBytes(jsonKey(dst, "state"), m.State)
 	}
 	if len(m.Unexpressed) > 0 {
-		dst = append(appendComma(dst, start), "\"unexpressed\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "unexpressed"), '[')
 		for i, v := range m.Unexpressed {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = v.AppendJSON(dst)
+			dst = v.AppendJSON(jsonItem(dst, i))
 		}
 		dst = append(dst, ']')
 	}
@@ -3084,14 +2749,11 @@ func (m *Pair) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if len(m.Name) > 0 {
-		dst = append(appendComma(dst, start), "\"name\":"...)
-		dst = appendJSONString(dst, m.Name)
+		dst = jsonString(jsonKey(dst, "name"), m.Name)
 	}
 	if len(m.Value) > 0 {
-		dst = append(appendComma(dst, start), "\"value\":"...)
-		dst = appendJSONBytes(dst, m.Value)
+		dst = jsonBytes(jsonKey(dst, "value"), m.Value)
 	}
 	return append(dst, '}')
 }
@@ -3131,20 +2793,15 @@ func (m *Credential) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if len(m.Handle) > 0 {
-		dst = append(appendComma(dst, start), "\"handle\":"...)
-		dst = appendJSONString(dst, m.Handle)
+		dst = jsonString(jsonKey(dst, "handle"), m.Handle)
 	}
-	dst = append(appendComma(dst, start), "\"placement\":"...)
-	dst = strconv.AppendInt(dst, int64(m.Placement), 10)
+	dst = jsonNumber(jsonKey(dst, "placement"), int64(m.Placement))
 	if len(m.Name) > 0 {
-		dst = append(appendComma(dst, start), "\"name\":"...)
-		dst = appendJSONString(dst, m.Name)
+		dst = jsonString(jsonKey(dst, "name"), m.Name)
 	}
 	if len(m.Prefix) > 0 {
-		dst = append(appendComma(dst, start), "\"prefix\":"...)
-		dst = appendJSONString(dst, m.Prefix)
+		dst = jsonString(jsonKey(dst, "prefix"), m.Prefix)
 	}
 	return append(dst, '}')
 }
@@ -3193,18 +2850,14 @@ func (m *Unexpressed) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if len(m.Field) > 0 {
-		dst = append(appendComma(dst, start), "\"field\":"...)
-		dst = appendJSONString(dst, m.Field)
+		dst = jsonString(jsonKey(dst, "field"), m.Field)
 	}
 	if m.Restrictive {
-		dst = append(appendComma(dst, start), "\"restrictive\":"...)
-		dst = appendJSONBool(dst, m.Restrictive)
+		dst = jsonBool(jsonKey(dst, "restrictive"), m.Restrictive)
 	}
 	if len(m.Reason) > 0 {
-		dst = append(appendComma(dst, start), "\"reason\":"...)
-		dst = appendJSONBytes(dst, m.Reason)
+		dst = jsonBytes(jsonKey(dst, "reason"), m.Reason)
 	}
 	return append(dst, '}')
 }
@@ -3248,28 +2901,19 @@ func (m *HTTPResponse) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
-	_ = start
-	dst = append(appendComma(dst, start), "\"status\":"...)
-	dst = strconv.AppendUint(dst, uint64(m.Status), 10)
+	dst = jsonNumber(jsonKey(dst, "status"), int64(m.Status))
 	if len(m.Headers) > 0 {
-		dst = append(appendComma(dst, start), "\"headers\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "headers"), '[')
 		for i, v := range m.Headers {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = v.AppendJSON(dst)
+			dst = v.AppendJSON(jsonItem(dst, i))
 		}
 		dst = append(dst, ']')
 	}
 	if len(m.Body) > 0 {
-		dst = append(appendComma(dst, start), "\"body\":"...)
-		dst = appendJSONBytes(dst, m.Body)
+		dst = jsonBytes(jsonKey(dst, "body"), m.Body)
 	}
 	if len(m.State) > 0 {
-		dst = append(appendComma(dst, start), "\"state\":"...)
-		dst = appendJSONBytes(dst, m.State)
+		dst = jsonBytes(jsonKey(dst, "state"), m.State)
 	}
 	return append(dst, '}')
 }
@@ -3321,27 +2965,19 @@ func (m *Result) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if m.Completion != nil {
-		dst = append(appendComma(dst, start), "\"completion\":"...)
-		dst = m.Completion.AppendJSON(dst)
+		dst = m.Completion.AppendJSON(jsonKey(dst, "completion"))
 	}
 	if m.Embedding != nil {
-		dst = append(appendComma(dst, start), "\"embedding\":"...)
-		dst = m.Embedding.AppendJSON(dst)
+		dst = m.Embedding.AppendJSON(jsonKey(dst, "embedding"))
 	}
 	if m.Error != nil {
-		dst = append(appendComma(dst, start), "\"error\":"...)
-		dst = m.Error.AppendJSON(dst)
+		dst = m.Error.AppendJSON(jsonKey(dst, "error"))
 	}
 	if len(m.Rates) > 0 {
-		dst = append(appendComma(dst, start), "\"rates\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "rates"), '[')
 		for i, v := range m.Rates {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = v.AppendJSON(dst)
+			dst = v.AppendJSON(jsonItem(dst, i))
 		}
 		dst = append(dst, ']')
 	}
@@ -3399,29 +3035,21 @@ func (m *CompletionResult) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if len(m.ID) > 0 {
-		dst = append(appendComma(dst, start), "\"id\":"...)
-		dst = appendJSONString(dst, m.ID)
+		dst = jsonString(jsonKey(dst, "id"), m.ID)
 	}
 	if len(m.Model) > 0 {
-		dst = append(appendComma(dst, start), "\"model\":"...)
-		dst = appendJSONString(dst, m.Model)
+		dst = jsonString(jsonKey(dst, "model"), m.Model)
 	}
 	if len(m.Choices) > 0 {
-		dst = append(appendComma(dst, start), "\"choices\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "choices"), '[')
 		for i, v := range m.Choices {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = v.AppendJSON(dst)
+			dst = v.AppendJSON(jsonItem(dst, i))
 		}
 		dst = append(dst, ']')
 	}
 	if m.Usage != nil {
-		dst = append(appendComma(dst, start), "\"usage\":"...)
-		dst = m.Usage.AppendJSON(dst)
+		dst = m.Usage.AppendJSON(jsonKey(dst, "usage"))
 	}
 	return append(dst, '}')
 }
@@ -3474,23 +3102,16 @@ func (m *Choice) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if len(m.Parts) > 0 {
-		dst = append(appendComma(dst, start), "\"parts\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "parts"), '[')
 		for i, v := range m.Parts {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = v.AppendJSON(dst)
+			dst = v.AppendJSON(jsonItem(dst, i))
 		}
 		dst = append(dst, ']')
 	}
-	dst = append(appendComma(dst, start), "\"finish\":"...)
-	dst = strconv.AppendInt(dst, int64(m.Finish), 10)
+	dst = jsonNumber(jsonKey(dst, "finish"), int64(m.Finish))
 	if len(m.NativeFinish) > 0 {
-		dst = append(appendComma(dst, start), "\"nativeFinish\":"...)
-		dst = appendJSONString(dst, m.NativeFinish)
+		dst = jsonString(jsonKey(dst, "nativeFinish"), m.NativeFinish)
 	}
 	return append(dst, '}')
 }
@@ -3538,30 +3159,23 @@ func (m *Usage) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if m.InputTokens != 0 {
-		dst = append(appendComma(dst, start), "\"inputTokens\":"...)
-		dst = appendJSONUint64(dst, m.InputTokens)
+		dst = jsonUint64(jsonKey(dst, "inputTokens"), m.InputTokens)
 	}
 	if m.CachedTokens != 0 {
-		dst = append(appendComma(dst, start), "\"cachedTokens\":"...)
-		dst = appendJSONUint64(dst, m.CachedTokens)
+		dst = jsonUint64(jsonKey(dst, "cachedTokens"), m.CachedTokens)
 	}
 	if m.CacheWriteTokens != 0 {
-		dst = append(appendComma(dst, start), "\"cacheWriteTokens\":"...)
-		dst = appendJSONUint64(dst, m.CacheWriteTokens)
+		dst = jsonUint64(jsonKey(dst, "cacheWriteTokens"), m.CacheWriteTokens)
 	}
 	if m.OutputTokens != 0 {
-		dst = append(appendComma(dst, start), "\"outputTokens\":"...)
-		dst = appendJSONUint64(dst, m.OutputTokens)
+		dst = jsonUint64(jsonKey(dst, "outputTokens"), m.OutputTokens)
 	}
 	if m.ReasoningTokens != 0 {
-		dst = append(appendComma(dst, start), "\"reasoningTokens\":"...)
-		dst = appendJSONUint64(dst, m.ReasoningTokens)
+		dst = jsonUint64(jsonKey(dst, "reasoningTokens"), m.ReasoningTokens)
 	}
 	if m.CostNanoUSD != nil {
-		dst = append(appendComma(dst, start), "\"costNanoUsd\":"...)
-		dst = appendJSONUint64(dst, *m.CostNanoUSD)
+		dst = jsonUint64(jsonKey(dst, "costNanoUsd"), *m.CostNanoUSD)
 	}
 	return append(dst, '}')
 }
@@ -3616,25 +3230,18 @@ func (m *EmbeddingResult) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if len(m.Model) > 0 {
-		dst = append(appendComma(dst, start), "\"model\":"...)
-		dst = appendJSONString(dst, m.Model)
+		dst = jsonString(jsonKey(dst, "model"), m.Model)
 	}
 	if len(m.Vectors) > 0 {
-		dst = append(appendComma(dst, start), "\"vectors\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "vectors"), '[')
 		for i, v := range m.Vectors {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = v.AppendJSON(dst)
+			dst = v.AppendJSON(jsonItem(dst, i))
 		}
 		dst = append(dst, ']')
 	}
 	if m.Usage != nil {
-		dst = append(appendComma(dst, start), "\"usage\":"...)
-		dst = m.Usage.AppendJSON(dst)
+		dst = m.Usage.AppendJSON(jsonKey(dst, "usage"))
 	}
 	return append(dst, '}')
 }
@@ -3683,16 +3290,10 @@ func (m *Vector) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
-	_ = start
 	if len(m.Values) > 0 {
-		dst = append(appendComma(dst, start), "\"values\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "values"), '[')
 		for i, v := range m.Values {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = appendJSONFloat(dst, float64(v), 32)
+			dst = jsonFloat32(jsonItem(dst, i), v)
 		}
 		dst = append(dst, ']')
 	}
@@ -3732,29 +3333,21 @@ func (m *ProviderError) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
-	_ = start
-	dst = append(appendComma(dst, start), "\"class\":"...)
-	dst = strconv.AppendInt(dst, int64(m.Class), 10)
+	dst = jsonNumber(jsonKey(dst, "class"), int64(m.Class))
 	if m.Status != 0 {
-		dst = append(appendComma(dst, start), "\"status\":"...)
-		dst = strconv.AppendUint(dst, uint64(m.Status), 10)
+		dst = jsonNumber(jsonKey(dst, "status"), int64(m.Status))
 	}
 	if len(m.Code) > 0 {
-		dst = append(appendComma(dst, start), "\"code\":"...)
-		dst = appendJSONString(dst, m.Code)
+		dst = jsonString(jsonKey(dst, "code"), m.Code)
 	}
 	if len(m.Message) > 0 {
-		dst = append(appendComma(dst, start), "\"message\":"...)
-		dst = appendJSONBytes(dst, m.Message)
+		dst = jsonBytes(jsonKey(dst, "message"), m.Message)
 	}
 	if m.Scope != 0 {
-		dst = append(appendComma(dst, start), "\"scope\":"...)
-		dst = strconv.AppendInt(dst, int64(m.Scope), 10)
+		dst = jsonNumber(jsonKey(dst, "scope"), int64(m.Scope))
 	}
 	if m.RetryAfterMillis != 0 {
-		dst = append(appendComma(dst, start), "\"retryAfterMillis\":"...)
-		dst = appendJSONUint64(dst, m.RetryAfterMillis)
+		dst = jsonUint64(jsonKey(dst, "retryAfterMillis"), m.RetryAfterMillis)
 	}
 	return append(dst, '}')
 }
@@ -3810,22 +3403,17 @@ func (m *RateWindow) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if len(m.Name) > 0 {
-		dst = append(appendComma(dst, start), "\"name\":"...)
-		dst = appendJSONString(dst, m.Name)
+		dst = jsonString(jsonKey(dst, "name"), m.Name)
 	}
 	if m.Limit != 0 {
-		dst = append(appendComma(dst, start), "\"limit\":"...)
-		dst = appendJSONUint64(dst, m.Limit)
+		dst = jsonUint64(jsonKey(dst, "limit"), m.Limit)
 	}
 	if m.Remaining != 0 {
-		dst = append(appendComma(dst, start), "\"remaining\":"...)
-		dst = appendJSONUint64(dst, m.Remaining)
+		dst = jsonUint64(jsonKey(dst, "remaining"), m.Remaining)
 	}
 	if m.ResetMillis != 0 {
-		dst = append(appendComma(dst, start), "\"resetMillis\":"...)
-		dst = appendJSONUint64(dst, m.ResetMillis)
+		dst = jsonUint64(jsonKey(dst, "resetMillis"), m.ResetMillis)
 	}
 	return append(dst, '}')
 }
@@ -3873,18 +3461,14 @@ func (m *StreamRequest) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if m.Head != nil {
-		dst = append(appendComma(dst, start), "\"head\":"...)
-		dst = m.Head.AppendJSON(dst)
+		dst = m.Head.AppendJSON(jsonKey(dst, "head"))
 	}
 	if len(m.Data) > 0 {
-		dst = append(appendComma(dst, start), "\"data\":"...)
-		dst = appendJSONBytes(dst, m.Data)
+		dst = jsonBytes(jsonKey(dst, "data"), m.Data)
 	}
 	if m.End != 0 {
-		dst = append(appendComma(dst, start), "\"end\":"...)
-		dst = strconv.AppendInt(dst, int64(m.End), 10)
+		dst = jsonNumber(jsonKey(dst, "end"), int64(m.End))
 	}
 	return append(dst, '}')
 }
@@ -3928,21 +3512,15 @@ func (m *StreamAnswer) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if len(m.Chunks) > 0 {
-		dst = append(appendComma(dst, start), "\"chunks\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "chunks"), '[')
 		for i, v := range m.Chunks {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = v.AppendJSON(dst)
+			dst = v.AppendJSON(jsonItem(dst, i))
 		}
 		dst = append(dst, ']')
 	}
 	if m.Done {
-		dst = append(appendComma(dst, start), "\"done\":"...)
-		dst = appendJSONBool(dst, m.Done)
+		dst = jsonBool(jsonKey(dst, "done"), m.Done)
 	}
 	return append(dst, '}')
 }
@@ -3985,58 +3563,44 @@ func (m *Chunk) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if m.Choice != 0 {
-		dst = append(appendComma(dst, start), "\"choice\":"...)
-		dst = strconv.AppendUint(dst, uint64(m.Choice), 10)
+		dst = jsonNumber(jsonKey(dst, "choice"), int64(m.Choice))
 	}
 	if m.Part != 0 {
-		dst = append(appendComma(dst, start), "\"part\":"...)
-		dst = strconv.AppendUint(dst, uint64(m.Part), 10)
+		dst = jsonNumber(jsonKey(dst, "part"), int64(m.Part))
 	}
 	if m.Start != nil {
-		dst = append(appendComma(dst, start), "\"start\":"...)
-		dst = m.Start.AppendJSON(dst)
+		dst = m.Start.AppendJSON(jsonKey(dst, "start"))
 	}
 	if m.Text != nil {
-		dst = append(appendComma(dst, start), "\"text\":"...)
-		dst = m.Text.AppendJSON(dst)
+		dst = m.Text.AppendJSON(jsonKey(dst, "text"))
 	}
 	if m.Refusal != nil {
-		dst = append(appendComma(dst, start), "\"refusal\":"...)
-		dst = m.Refusal.AppendJSON(dst)
+		dst = m.Refusal.AppendJSON(jsonKey(dst, "refusal"))
 	}
 	if m.Thought != nil {
-		dst = append(appendComma(dst, start), "\"thought\":"...)
-		dst = m.Thought.AppendJSON(dst)
+		dst = m.Thought.AppendJSON(jsonKey(dst, "thought"))
 	}
 	if m.ToolCall != nil {
-		dst = append(appendComma(dst, start), "\"toolCall\":"...)
-		dst = m.ToolCall.AppendJSON(dst)
+		dst = m.ToolCall.AppendJSON(jsonKey(dst, "toolCall"))
 	}
 	if m.Blob != nil {
-		dst = append(appendComma(dst, start), "\"blob\":"...)
-		dst = m.Blob.AppendJSON(dst)
+		dst = m.Blob.AppendJSON(jsonKey(dst, "blob"))
 	}
 	if m.VendorState != nil {
-		dst = append(appendComma(dst, start), "\"vendorState\":"...)
-		dst = m.VendorState.AppendJSON(dst)
+		dst = m.VendorState.AppendJSON(jsonKey(dst, "vendorState"))
 	}
 	if m.End != nil {
-		dst = append(appendComma(dst, start), "\"end\":"...)
-		dst = m.End.AppendJSON(dst)
+		dst = m.End.AppendJSON(jsonKey(dst, "end"))
 	}
 	if m.Usage != nil {
-		dst = append(appendComma(dst, start), "\"usage\":"...)
-		dst = m.Usage.AppendJSON(dst)
+		dst = m.Usage.AppendJSON(jsonKey(dst, "usage"))
 	}
 	if m.Error != nil {
-		dst = append(appendComma(dst, start), "\"error\":"...)
-		dst = m.Error.AppendJSON(dst)
+		dst = m.Error.AppendJSON(jsonKey(dst, "error"))
 	}
 	if m.Rate != nil {
-		dst = append(appendComma(dst, start), "\"rate\":"...)
-		dst = m.Rate.AppendJSON(dst)
+		dst = m.Rate.AppendJSON(jsonKey(dst, "rate"))
 	}
 	return append(dst, '}')
 }
@@ -4132,14 +3696,11 @@ func (m *StreamStart) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if len(m.ID) > 0 {
-		dst = append(appendComma(dst, start), "\"id\":"...)
-		dst = appendJSONString(dst, m.ID)
+		dst = jsonString(jsonKey(dst, "id"), m.ID)
 	}
 	if len(m.Model) > 0 {
-		dst = append(appendComma(dst, start), "\"model\":"...)
-		dst = appendJSONString(dst, m.Model)
+		dst = jsonString(jsonKey(dst, "model"), m.Model)
 	}
 	return append(dst, '}')
 }
@@ -4178,18 +3739,14 @@ func (m *ToolCallDelta) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if len(m.ID) > 0 {
-		dst = append(appendComma(dst, start), "\"id\":"...)
-		dst = appendJSONString(dst, m.ID)
+		dst = jsonString(jsonKey(dst, "id"), m.ID)
 	}
 	if len(m.Name) > 0 {
-		dst = append(appendComma(dst, start), "\"name\":"...)
-		dst = appendJSONString(dst, m.Name)
+		dst = jsonString(jsonKey(dst, "name"), m.Name)
 	}
 	if len(m.Arguments) > 0 {
-		dst = append(appendComma(dst, start), "\"arguments\":"...)
-		dst = appendJSONBytes(dst, m.Arguments)
+		dst = jsonBytes(jsonKey(dst, "arguments"), m.Arguments)
 	}
 	return append(dst, '}')
 }
@@ -4232,13 +3789,9 @@ func (m *ChoiceEnd) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
-	_ = start
-	dst = append(appendComma(dst, start), "\"finish\":"...)
-	dst = strconv.AppendInt(dst, int64(m.Finish), 10)
+	dst = jsonNumber(jsonKey(dst, "finish"), int64(m.Finish))
 	if len(m.NativeFinish) > 0 {
-		dst = append(appendComma(dst, start), "\"nativeFinish\":"...)
-		dst = appendJSONString(dst, m.NativeFinish)
+		dst = jsonString(jsonKey(dst, "nativeFinish"), m.NativeFinish)
 	}
 	return append(dst, '}')
 }
@@ -4278,19 +3831,13 @@ func (m *ModelsRequest) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if m.Response != nil {
-		dst = append(appendComma(dst, start), "\"response\":"...)
-		dst = m.Response.AppendJSON(dst)
+		dst = m.Response.AppendJSON(jsonKey(dst, "response"))
 	}
 	if len(m.Values) > 0 {
-		dst = append(appendComma(dst, start), "\"values\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "values"), '[')
 		for i, v := range m.Values {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = v.AppendJSON(dst)
+			dst = v.AppendJSON(jsonItem(dst, i))
 		}
 		dst = append(dst, ']')
 	}
@@ -4336,18 +3883,14 @@ func (m *ModelsAnswer) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if m.Request != nil {
-		dst = append(appendComma(dst, start), "\"request\":"...)
-		dst = m.Request.AppendJSON(dst)
+		dst = m.Request.AppendJSON(jsonKey(dst, "request"))
 	}
 	if m.Models != nil {
-		dst = append(appendComma(dst, start), "\"models\":"...)
-		dst = m.Models.AppendJSON(dst)
+		dst = m.Models.AppendJSON(jsonKey(dst, "models"))
 	}
 	if m.Error != nil {
-		dst = append(appendComma(dst, start), "\"error\":"...)
-		dst = m.Error.AppendJSON(dst)
+		dst = m.Error.AppendJSON(jsonKey(dst, "error"))
 	}
 	return append(dst, '}')
 }
@@ -4395,21 +3938,15 @@ func (m *ModelList) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if len(m.Models) > 0 {
-		dst = append(appendComma(dst, start), "\"models\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "models"), '[')
 		for i, v := range m.Models {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = v.AppendJSON(dst)
+			dst = v.AppendJSON(jsonItem(dst, i))
 		}
 		dst = append(dst, ']')
 	}
 	if m.More != nil {
-		dst = append(appendComma(dst, start), "\"more\":"...)
-		dst = m.More.AppendJSON(dst)
+		dst = m.More.AppendJSON(jsonKey(dst, "more"))
 	}
 	return append(dst, '}')
 }
@@ -4453,67 +3990,47 @@ func (m *Model) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if len(m.ID) > 0 {
-		dst = append(appendComma(dst, start), "\"id\":"...)
-		dst = appendJSONString(dst, m.ID)
+		dst = jsonString(jsonKey(dst, "id"), m.ID)
 	}
 	if len(m.DisplayName) > 0 {
-		dst = append(appendComma(dst, start), "\"displayName\":"...)
-		dst = appendJSONBytes(dst, m.DisplayName)
+		dst = jsonBytes(jsonKey(dst, "displayName"), m.DisplayName)
 	}
 	if len(m.Aliases) > 0 {
-		dst = append(appendComma(dst, start), "\"aliases\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "aliases"), '[')
 		for i, v := range m.Aliases {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = appendJSONString(dst, v)
+			dst = jsonString(jsonItem(dst, i), v)
 		}
 		dst = append(dst, ']')
 	}
 	if m.ContextTokens != 0 {
-		dst = append(appendComma(dst, start), "\"contextTokens\":"...)
-		dst = strconv.AppendUint(dst, uint64(m.ContextTokens), 10)
+		dst = jsonNumber(jsonKey(dst, "contextTokens"), int64(m.ContextTokens))
 	}
 	if m.MaxOutputTokens != 0 {
-		dst = append(appendComma(dst, start), "\"maxOutputTokens\":"...)
-		dst = strconv.AppendUint(dst, uint64(m.MaxOutputTokens), 10)
+		dst = jsonNumber(jsonKey(dst, "maxOutputTokens"), int64(m.MaxOutputTokens))
 	}
 	if len(m.Capabilities) > 0 {
-		dst = append(appendComma(dst, start), "\"capabilities\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "capabilities"), '[')
 		for i, v := range m.Capabilities {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = strconv.AppendInt(dst, int64(v), 10)
+			dst = jsonNumber(jsonItem(dst, i), int64(v))
 		}
 		dst = append(dst, ']')
 	}
 	if len(m.Efforts) > 0 {
-		dst = append(appendComma(dst, start), "\"efforts\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "efforts"), '[')
 		for i, v := range m.Efforts {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = strconv.AppendInt(dst, int64(v), 10)
+			dst = jsonNumber(jsonItem(dst, i), int64(v))
 		}
 		dst = append(dst, ']')
 	}
 	if m.Disabled {
-		dst = append(appendComma(dst, start), "\"disabled\":"...)
-		dst = appendJSONBool(dst, m.Disabled)
+		dst = jsonBool(jsonKey(dst, "disabled"), m.Disabled)
 	}
 	if m.InputNanoUSD != nil {
-		dst = append(appendComma(dst, start), "\"inputNanoUsd\":"...)
-		dst = appendJSONUint64(dst, *m.InputNanoUSD)
+		dst = jsonUint64(jsonKey(dst, "inputNanoUsd"), *m.InputNanoUSD)
 	}
 	if m.OutputNanoUSD != nil {
-		dst = append(appendComma(dst, start), "\"outputNanoUsd\":"...)
-		dst = appendJSONUint64(dst, *m.OutputNanoUSD)
+		dst = jsonUint64(jsonKey(dst, "outputNanoUsd"), *m.OutputNanoUSD)
 	}
 	return append(dst, '}')
 }
@@ -4591,19 +4108,13 @@ func (m *HealthRequest) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if m.Response != nil {
-		dst = append(appendComma(dst, start), "\"response\":"...)
-		dst = m.Response.AppendJSON(dst)
+		dst = m.Response.AppendJSON(jsonKey(dst, "response"))
 	}
 	if len(m.Values) > 0 {
-		dst = append(appendComma(dst, start), "\"values\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "values"), '[')
 		for i, v := range m.Values {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = v.AppendJSON(dst)
+			dst = v.AppendJSON(jsonItem(dst, i))
 		}
 		dst = append(dst, ']')
 	}
@@ -4649,18 +4160,14 @@ func (m *HealthAnswer) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if m.Request != nil {
-		dst = append(appendComma(dst, start), "\"request\":"...)
-		dst = m.Request.AppendJSON(dst)
+		dst = m.Request.AppendJSON(jsonKey(dst, "request"))
 	}
 	if m.Health != nil {
-		dst = append(appendComma(dst, start), "\"health\":"...)
-		dst = m.Health.AppendJSON(dst)
+		dst = m.Health.AppendJSON(jsonKey(dst, "health"))
 	}
 	if m.Error != nil {
-		dst = append(appendComma(dst, start), "\"error\":"...)
-		dst = m.Error.AppendJSON(dst)
+		dst = m.Error.AppendJSON(jsonKey(dst, "error"))
 	}
 	return append(dst, '}')
 }
@@ -4708,11 +4215,8 @@ func (m *Health) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
-	_ = start
 	if len(m.Detail) > 0 {
-		dst = append(appendComma(dst, start), "\"detail\":"...)
-		dst = appendJSONBytes(dst, m.Detail)
+		dst = jsonBytes(jsonKey(dst, "detail"), m.Detail)
 	}
 	return append(dst, '}')
 }
@@ -4747,22 +4251,17 @@ func (m *AuthRequest) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if len(m.State) > 0 {
-		dst = append(appendComma(dst, start), "\"state\":"...)
-		dst = appendJSONBytes(dst, m.State)
+		dst = jsonBytes(jsonKey(dst, "state"), m.State)
 	}
 	if m.Start != nil {
-		dst = append(appendComma(dst, start), "\"start\":"...)
-		dst = m.Start.AppendJSON(dst)
+		dst = m.Start.AppendJSON(jsonKey(dst, "start"))
 	}
 	if m.Response != nil {
-		dst = append(appendComma(dst, start), "\"response\":"...)
-		dst = m.Response.AppendJSON(dst)
+		dst = m.Response.AppendJSON(jsonKey(dst, "response"))
 	}
 	if m.Woken != nil {
-		dst = append(appendComma(dst, start), "\"woken\":"...)
-		dst = m.Woken.AppendJSON(dst)
+		dst = m.Woken.AppendJSON(jsonKey(dst, "woken"))
 	}
 	return append(dst, '}')
 }
@@ -4814,32 +4313,21 @@ func (m *AuthStart) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if len(m.Handle) > 0 {
-		dst = append(appendComma(dst, start), "\"handle\":"...)
-		dst = appendJSONString(dst, m.Handle)
+		dst = jsonString(jsonKey(dst, "handle"), m.Handle)
 	}
-	dst = append(appendComma(dst, start), "\"purpose\":"...)
-	dst = strconv.AppendInt(dst, int64(m.Purpose), 10)
+	dst = jsonNumber(jsonKey(dst, "purpose"), int64(m.Purpose))
 	if len(m.Held) > 0 {
-		dst = append(appendComma(dst, start), "\"held\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "held"), '[')
 		for i, v := range m.Held {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = appendJSONString(dst, v)
+			dst = jsonString(jsonItem(dst, i), v)
 		}
 		dst = append(dst, ']')
 	}
 	if len(m.Values) > 0 {
-		dst = append(appendComma(dst, start), "\"values\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "values"), '[')
 		for i, v := range m.Values {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = v.AppendJSON(dst)
+			dst = v.AppendJSON(jsonItem(dst, i))
 		}
 		dst = append(dst, ']')
 	}
@@ -4896,30 +4384,20 @@ func (m *AuthResponse) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if m.Status != 0 {
-		dst = append(appendComma(dst, start), "\"status\":"...)
-		dst = strconv.AppendUint(dst, uint64(m.Status), 10)
+		dst = jsonNumber(jsonKey(dst, "status"), int64(m.Status))
 	}
 	if len(m.Captured) > 0 {
-		dst = append(appendComma(dst, start), "\"captured\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "captured"), '[')
 		for i, v := range m.Captured {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = appendJSONString(dst, v)
+			dst = jsonString(jsonItem(dst, i), v)
 		}
 		dst = append(dst, ']')
 	}
 	if len(m.Values) > 0 {
-		dst = append(appendComma(dst, start), "\"values\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "values"), '[')
 		for i, v := range m.Values {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = v.AppendJSON(dst)
+			dst = v.AppendJSON(jsonItem(dst, i))
 		}
 		dst = append(dst, ']')
 	}
@@ -4997,30 +4475,23 @@ func (m *AuthStep) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if len(m.State) > 0 {
-		dst = append(appendComma(dst, start), "\"state\":"...)
-		dst = appendJSONBytes(dst, m.State)
+		dst = jsonBytes(jsonKey(dst, "state"), m.State)
 	}
 	if m.Exchange != nil {
-		dst = append(appendComma(dst, start), "\"exchange\":"...)
-		dst = m.Exchange.AppendJSON(dst)
+		dst = m.Exchange.AppendJSON(jsonKey(dst, "exchange"))
 	}
 	if m.Prompt != nil {
-		dst = append(appendComma(dst, start), "\"prompt\":"...)
-		dst = m.Prompt.AppendJSON(dst)
+		dst = m.Prompt.AppendJSON(jsonKey(dst, "prompt"))
 	}
 	if m.Done != nil {
-		dst = append(appendComma(dst, start), "\"done\":"...)
-		dst = m.Done.AppendJSON(dst)
+		dst = m.Done.AppendJSON(jsonKey(dst, "done"))
 	}
 	if m.Failed != nil {
-		dst = append(appendComma(dst, start), "\"failed\":"...)
-		dst = m.Failed.AppendJSON(dst)
+		dst = m.Failed.AppendJSON(jsonKey(dst, "failed"))
 	}
 	if m.Wait != nil {
-		dst = append(appendComma(dst, start), "\"wait\":"...)
-		dst = m.Wait.AppendJSON(dst)
+		dst = m.Wait.AppendJSON(jsonKey(dst, "wait"))
 	}
 	return append(dst, '}')
 }
@@ -5082,30 +4553,20 @@ func (m *AuthExchange) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if m.Request != nil {
-		dst = append(appendComma(dst, start), "\"request\":"...)
-		dst = m.Request.AppendJSON(dst)
+		dst = m.Request.AppendJSON(jsonKey(dst, "request"))
 	}
 	if len(m.Captures) > 0 {
-		dst = append(appendComma(dst, start), "\"captures\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "captures"), '[')
 		for i, v := range m.Captures {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = v.AppendJSON(dst)
+			dst = v.AppendJSON(jsonItem(dst, i))
 		}
 		dst = append(dst, ']')
 	}
 	if len(m.Derive) > 0 {
-		dst = append(appendComma(dst, start), "\"derive\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "derive"), '[')
 		for i, v := range m.Derive {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = appendJSONString(dst, v)
+			dst = jsonString(jsonItem(dst, i), v)
 		}
 		dst = append(dst, ']')
 	}
@@ -5158,14 +4619,11 @@ func (m *Capture) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if len(m.Pointer) > 0 {
-		dst = append(appendComma(dst, start), "\"pointer\":"...)
-		dst = appendJSONString(dst, m.Pointer)
+		dst = jsonString(jsonKey(dst, "pointer"), m.Pointer)
 	}
 	if len(m.Handle) > 0 {
-		dst = append(appendComma(dst, start), "\"handle\":"...)
-		dst = appendJSONString(dst, m.Handle)
+		dst = jsonString(jsonKey(dst, "handle"), m.Handle)
 	}
 	return append(dst, '}')
 }
@@ -5206,18 +4664,14 @@ func (m *AuthPrompt) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if len(m.URL) > 0 {
-		dst = append(appendComma(dst, start), "\"url\":"...)
-		dst = appendJSONBytes(dst, m.URL)
+		dst = jsonBytes(jsonKey(dst, "url"), m.URL)
 	}
 	if len(m.Code) > 0 {
-		dst = append(appendComma(dst, start), "\"code\":"...)
-		dst = appendJSONBytes(dst, m.Code)
+		dst = jsonBytes(jsonKey(dst, "code"), m.Code)
 	}
 	if m.WaitMillis != 0 {
-		dst = append(appendComma(dst, start), "\"waitMillis\":"...)
-		dst = strconv.AppendUint(dst, uint64(m.WaitMillis), 10)
+		dst = jsonNumber(jsonKey(dst, "waitMillis"), int64(m.WaitMillis))
 	}
 	return append(dst, '}')
 }
@@ -5260,10 +4714,7 @@ func (m *AuthWait) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
-	_ = start
-	dst = append(appendComma(dst, start), "\"millis\":"...)
-	dst = strconv.AppendUint(dst, uint64(m.Millis), 10)
+	dst = jsonNumber(jsonKey(dst, "millis"), int64(m.Millis))
 	return append(dst, '}')
 }
 
@@ -5298,23 +4749,16 @@ func (m *AuthDone) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if m.ExpiresUnix != 0 {
-		dst = append(appendComma(dst, start), "\"expiresUnix\":"...)
-		dst = appendJSONInt64(dst, m.ExpiresUnix)
+		dst = jsonInt64(jsonKey(dst, "expiresUnix"), m.ExpiresUnix)
 	}
 	if m.RefreshUnix != 0 {
-		dst = append(appendComma(dst, start), "\"refreshUnix\":"...)
-		dst = appendJSONInt64(dst, m.RefreshUnix)
+		dst = jsonInt64(jsonKey(dst, "refreshUnix"), m.RefreshUnix)
 	}
 	if len(m.Values) > 0 {
-		dst = append(appendComma(dst, start), "\"values\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "values"), '[')
 		for i, v := range m.Values {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = v.AppendJSON(dst)
+			dst = v.AppendJSON(jsonItem(dst, i))
 		}
 		dst = append(dst, ']')
 	}
@@ -5363,17 +4807,12 @@ func (m *AuthFailed) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
-	_ = start
-	dst = append(appendComma(dst, start), "\"class\":"...)
-	dst = strconv.AppendInt(dst, int64(m.Class), 10)
+	dst = jsonNumber(jsonKey(dst, "class"), int64(m.Class))
 	if m.Permanent {
-		dst = append(appendComma(dst, start), "\"permanent\":"...)
-		dst = appendJSONBool(dst, m.Permanent)
+		dst = jsonBool(jsonKey(dst, "permanent"), m.Permanent)
 	}
 	if len(m.Message) > 0 {
-		dst = append(appendComma(dst, start), "\"message\":"...)
-		dst = appendJSONBytes(dst, m.Message)
+		dst = jsonBytes(jsonKey(dst, "message"), m.Message)
 	}
 	return append(dst, '}')
 }
@@ -5417,14 +4856,11 @@ func (m *DerivedValue) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if len(m.Name) > 0 {
-		dst = append(appendComma(dst, start), "\"name\":"...)
-		dst = appendJSONString(dst, m.Name)
+		dst = jsonString(jsonKey(dst, "name"), m.Name)
 	}
 	if len(m.Value) > 0 {
-		dst = append(appendComma(dst, start), "\"value\":"...)
-		dst = appendJSONBytes(dst, m.Value)
+		dst = jsonBytes(jsonKey(dst, "value"), m.Value)
 	}
 	return append(dst, '}')
 }
@@ -5464,46 +4900,32 @@ func (m *CredentialSpec) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if len(m.Handle) > 0 {
-		dst = append(appendComma(dst, start), "\"handle\":"...)
-		dst = appendJSONString(dst, m.Handle)
+		dst = jsonString(jsonKey(dst, "handle"), m.Handle)
 	}
 	if len(m.Description) > 0 {
-		dst = append(appendComma(dst, start), "\"description\":"...)
-		dst = appendJSONBytes(dst, m.Description)
+		dst = jsonBytes(jsonKey(dst, "description"), m.Description)
 	}
 	if len(m.Env) > 0 {
-		dst = append(appendComma(dst, start), "\"env\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "env"), '[')
 		for i, v := range m.Env {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = appendJSONString(dst, v)
+			dst = jsonString(jsonItem(dst, i), v)
 		}
 		dst = append(dst, ']')
 	}
 	if m.Optional {
-		dst = append(appendComma(dst, start), "\"optional\":"...)
-		dst = appendJSONBool(dst, m.Optional)
+		dst = jsonBool(jsonKey(dst, "optional"), m.Optional)
 	}
 	if m.Obtained {
-		dst = append(appendComma(dst, start), "\"obtained\":"...)
-		dst = appendJSONBool(dst, m.Obtained)
+		dst = jsonBool(jsonKey(dst, "obtained"), m.Obtained)
 	}
 	if m.Transient {
-		dst = append(appendComma(dst, start), "\"transient\":"...)
-		dst = appendJSONBool(dst, m.Transient)
+		dst = jsonBool(jsonKey(dst, "transient"), m.Transient)
 	}
 	if len(m.Placements) > 0 {
-		dst = append(appendComma(dst, start), "\"placements\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "placements"), '[')
 		for i, v := range m.Placements {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = strconv.AppendInt(dst, int64(v), 10)
+			dst = jsonNumber(jsonItem(dst, i), int64(v))
 		}
 		dst = append(dst, ']')
 	}
@@ -5570,31 +4992,21 @@ func (m *Derived) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if len(m.Name) > 0 {
-		dst = append(appendComma(dst, start), "\"name\":"...)
-		dst = appendJSONString(dst, m.Name)
+		dst = jsonString(jsonKey(dst, "name"), m.Name)
 	}
-	dst = append(appendComma(dst, start), "\"via\":"...)
-	dst = strconv.AppendInt(dst, int64(m.Via), 10)
+	dst = jsonNumber(jsonKey(dst, "via"), int64(m.Via))
 	if len(m.Pointer) > 0 {
-		dst = append(appendComma(dst, start), "\"pointer\":"...)
-		dst = appendJSONString(dst, m.Pointer)
+		dst = jsonString(jsonKey(dst, "pointer"), m.Pointer)
 	}
 	if len(m.Argument) > 0 {
-		dst = append(appendComma(dst, start), "\"argument\":"...)
-		dst = appendJSONString(dst, m.Argument)
+		dst = jsonString(jsonKey(dst, "argument"), m.Argument)
 	}
-	dst = append(appendComma(dst, start), "\"type\":"...)
-	dst = strconv.AppendInt(dst, int64(m.Type), 10)
+	dst = jsonNumber(jsonKey(dst, "type"), int64(m.Type))
 	if len(m.Hosts) > 0 {
-		dst = append(appendComma(dst, start), "\"hosts\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "hosts"), '[')
 		for i, v := range m.Hosts {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = appendJSONString(dst, v)
+			dst = jsonString(jsonItem(dst, i), v)
 		}
 		dst = append(dst, ']')
 	}
@@ -5656,44 +5068,31 @@ func (m *Endpoint) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if len(m.Name) > 0 {
-		dst = append(appendComma(dst, start), "\"name\":"...)
-		dst = appendJSONString(dst, m.Name)
+		dst = jsonString(jsonKey(dst, "name"), m.Name)
 	}
 	if len(m.Base) > 0 {
-		dst = append(appendComma(dst, start), "\"base\":"...)
-		dst = appendJSONString(dst, m.Base)
+		dst = jsonString(jsonKey(dst, "base"), m.Base)
 	}
 	if len(m.Routes) > 0 {
-		dst = append(appendComma(dst, start), "\"routes\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "routes"), '[')
 		for i, v := range m.Routes {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = v.AppendJSON(dst)
+			dst = v.AppendJSON(jsonItem(dst, i))
 		}
 		dst = append(dst, ']')
 	}
 	if len(m.Credentials) > 0 {
-		dst = append(appendComma(dst, start), "\"credentials\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "credentials"), '[')
 		for i, v := range m.Credentials {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = appendJSONString(dst, v)
+			dst = jsonString(jsonItem(dst, i), v)
 		}
 		dst = append(dst, ']')
 	}
 	if m.Configurable {
-		dst = append(appendComma(dst, start), "\"configurable\":"...)
-		dst = appendJSONBool(dst, m.Configurable)
+		dst = jsonBool(jsonKey(dst, "configurable"), m.Configurable)
 	}
 	if len(m.BaseFrom) > 0 {
-		dst = append(appendComma(dst, start), "\"baseFrom\":"...)
-		dst = appendJSONString(dst, m.BaseFrom)
+		dst = jsonString(jsonKey(dst, "baseFrom"), m.BaseFrom)
 	}
 	return append(dst, '}')
 }
@@ -5756,13 +5155,9 @@ func (m *Route) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
-	_ = start
-	dst = append(appendComma(dst, start), "\"method\":"...)
-	dst = strconv.AppendInt(dst, int64(m.Method), 10)
+	dst = jsonNumber(jsonKey(dst, "method"), int64(m.Method))
 	if len(m.Path) > 0 {
-		dst = append(appendComma(dst, start), "\"path\":"...)
-		dst = appendJSONString(dst, m.Path)
+		dst = jsonString(jsonKey(dst, "path"), m.Path)
 	}
 	return append(dst, '}')
 }
@@ -5803,33 +5198,24 @@ func (m *StepRequest) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if len(m.State) > 0 {
-		dst = append(appendComma(dst, start), "\"state\":"...)
-		dst = appendJSONBytes(dst, m.State)
+		dst = jsonBytes(jsonKey(dst, "state"), m.State)
 	}
 	if m.Task != nil {
-		dst = append(appendComma(dst, start), "\"task\":"...)
-		dst = m.Task.AppendJSON(dst)
+		dst = m.Task.AppendJSON(jsonKey(dst, "task"))
 	}
 	if len(m.Events) > 0 {
-		dst = append(appendComma(dst, start), "\"events\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "events"), '[')
 		for i, v := range m.Events {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = v.AppendJSON(dst)
+			dst = v.AppendJSON(jsonItem(dst, i))
 		}
 		dst = append(dst, ']')
 	}
 	if m.Budget != nil {
-		dst = append(appendComma(dst, start), "\"budget\":"...)
-		dst = m.Budget.AppendJSON(dst)
+		dst = m.Budget.AppendJSON(jsonKey(dst, "budget"))
 	}
 	if m.Step != 0 {
-		dst = append(appendComma(dst, start), "\"step\":"...)
-		dst = strconv.AppendUint(dst, uint64(m.Step), 10)
+		dst = jsonNumber(jsonKey(dst, "step"), int64(m.Step))
 	}
 	return append(dst, '}')
 }
@@ -5887,60 +5273,40 @@ func (m *Task) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if len(m.Prompt) > 0 {
-		dst = append(appendComma(dst, start), "\"prompt\":"...)
-		dst = appendJSONBytes(dst, m.Prompt)
+		dst = jsonBytes(jsonKey(dst, "prompt"), m.Prompt)
 	}
 	if len(m.Context) > 0 {
-		dst = append(appendComma(dst, start), "\"context\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "context"), '[')
 		for i, v := range m.Context {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = v.AppendJSON(dst)
+			dst = v.AppendJSON(jsonItem(dst, i))
 		}
 		dst = append(dst, ']')
 	}
 	if m.Priority != 0 {
-		dst = append(appendComma(dst, start), "\"priority\":"...)
-		dst = strconv.AppendInt(dst, int64(m.Priority), 10)
+		dst = jsonNumber(jsonKey(dst, "priority"), int64(m.Priority))
 	}
 	if len(m.Options) > 0 {
-		dst = append(appendComma(dst, start), "\"options\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "options"), '[')
 		for i, v := range m.Options {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = appendJSONBytes(dst, v)
+			dst = jsonBytes(jsonItem(dst, i), v)
 		}
 		dst = append(dst, ']')
 	}
 	if len(m.Profile) > 0 {
-		dst = append(appendComma(dst, start), "\"profile\":"...)
-		dst = appendJSONBytes(dst, m.Profile)
+		dst = jsonBytes(jsonKey(dst, "profile"), m.Profile)
 	}
 	if len(m.Checks) > 0 {
-		dst = append(appendComma(dst, start), "\"checks\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "checks"), '[')
 		for i, v := range m.Checks {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = appendJSONString(dst, v)
+			dst = jsonString(jsonItem(dst, i), v)
 		}
 		dst = append(dst, ']')
 	}
 	if len(m.Tools) > 0 {
-		dst = append(appendComma(dst, start), "\"tools\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "tools"), '[')
 		for i, v := range m.Tools {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = v.AppendJSON(dst)
+			dst = v.AppendJSON(jsonItem(dst, i))
 		}
 		dst = append(dst, ']')
 	}
@@ -6014,26 +5380,20 @@ func (m *Budget) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if m.Calls != nil {
-		dst = append(appendComma(dst, start), "\"calls\":"...)
-		dst = appendJSONUint64(dst, *m.Calls)
+		dst = jsonUint64(jsonKey(dst, "calls"), *m.Calls)
 	}
 	if m.Tokens != nil {
-		dst = append(appendComma(dst, start), "\"tokens\":"...)
-		dst = appendJSONUint64(dst, *m.Tokens)
+		dst = jsonUint64(jsonKey(dst, "tokens"), *m.Tokens)
 	}
 	if m.Millis != nil {
-		dst = append(appendComma(dst, start), "\"millis\":"...)
-		dst = appendJSONUint64(dst, *m.Millis)
+		dst = jsonUint64(jsonKey(dst, "millis"), *m.Millis)
 	}
 	if m.NanoUSD != nil {
-		dst = append(appendComma(dst, start), "\"nanoUsd\":"...)
-		dst = appendJSONUint64(dst, *m.NanoUSD)
+		dst = jsonUint64(jsonKey(dst, "nanoUsd"), *m.NanoUSD)
 	}
 	if m.Width != 0 {
-		dst = append(appendComma(dst, start), "\"width\":"...)
-		dst = strconv.AppendUint(dst, uint64(m.Width), 10)
+		dst = jsonNumber(jsonKey(dst, "width"), int64(m.Width))
 	}
 	return append(dst, '}')
 }
@@ -6084,30 +5444,23 @@ func (m *Event) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if m.Action != 0 {
-		dst = append(appendComma(dst, start), "\"action\":"...)
-		dst = strconv.AppendUint(dst, uint64(m.Action), 10)
+		dst = jsonNumber(jsonKey(dst, "action"), int64(m.Action))
 	}
 	if m.Samples != nil {
-		dst = append(appendComma(dst, start), "\"samples\":"...)
-		dst = m.Samples.AppendJSON(dst)
+		dst = m.Samples.AppendJSON(jsonKey(dst, "samples"))
 	}
 	if m.Check != nil {
-		dst = append(appendComma(dst, start), "\"check\":"...)
-		dst = m.Check.AppendJSON(dst)
+		dst = m.Check.AppendJSON(jsonKey(dst, "check"))
 	}
 	if m.Tool != nil {
-		dst = append(appendComma(dst, start), "\"tool\":"...)
-		dst = m.Tool.AppendJSON(dst)
+		dst = m.Tool.AppendJSON(jsonKey(dst, "tool"))
 	}
 	if m.Refused != nil {
-		dst = append(appendComma(dst, start), "\"refused\":"...)
-		dst = m.Refused.AppendJSON(dst)
+		dst = m.Refused.AppendJSON(jsonKey(dst, "refused"))
 	}
 	if m.Stop != nil {
-		dst = append(appendComma(dst, start), "\"stop\":"...)
-		dst = m.Stop.AppendJSON(dst)
+		dst = m.Stop.AppendJSON(jsonKey(dst, "stop"))
 	}
 	return append(dst, '}')
 }
@@ -6169,21 +5522,15 @@ func (m *Samples) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if len(m.Samples) > 0 {
-		dst = append(appendComma(dst, start), "\"samples\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "samples"), '[')
 		for i, v := range m.Samples {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = v.AppendJSON(dst)
+			dst = v.AppendJSON(jsonItem(dst, i))
 		}
 		dst = append(dst, ']')
 	}
 	if m.Usage != nil {
-		dst = append(appendComma(dst, start), "\"usage\":"...)
-		dst = m.Usage.AppendJSON(dst)
+		dst = m.Usage.AppendJSON(jsonKey(dst, "usage"))
 	}
 	return append(dst, '}')
 }
@@ -6228,25 +5575,18 @@ func (m *Sample) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if len(m.Parts) > 0 {
-		dst = append(appendComma(dst, start), "\"parts\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "parts"), '[')
 		for i, v := range m.Parts {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = v.AppendJSON(dst)
+			dst = v.AppendJSON(jsonItem(dst, i))
 		}
 		dst = append(dst, ']')
 	}
 	if m.Finish != 0 {
-		dst = append(appendComma(dst, start), "\"finish\":"...)
-		dst = strconv.AppendInt(dst, int64(m.Finish), 10)
+		dst = jsonNumber(jsonKey(dst, "finish"), int64(m.Finish))
 	}
 	if m.Error != nil {
-		dst = append(appendComma(dst, start), "\"error\":"...)
-		dst = m.Error.AppendJSON(dst)
+		dst = m.Error.AppendJSON(jsonKey(dst, "error"))
 	}
 	return append(dst, '}')
 }
@@ -6294,18 +5634,14 @@ func (m *CheckOutcome) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if m.Passed {
-		dst = append(appendComma(dst, start), "\"passed\":"...)
-		dst = appendJSONBool(dst, m.Passed)
+		dst = jsonBool(jsonKey(dst, "passed"), m.Passed)
 	}
 	if math.Float64bits(m.Score) != 0 {
-		dst = append(appendComma(dst, start), "\"score\":"...)
-		dst = appendJSONFloat(dst, m.Score, 64)
+		dst = jsonFloat64(jsonKey(dst, "score"), m.Score)
 	}
 	if len(m.Detail) > 0 {
-		dst = append(appendComma(dst, start), "\"detail\":"...)
-		dst = appendJSONBytes(dst, m.Detail)
+		dst = jsonBytes(jsonKey(dst, "detail"), m.Detail)
 	}
 	return append(dst, '}')
 }
@@ -6348,10 +5684,7 @@ func (m *Stop) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
-	_ = start
-	dst = append(appendComma(dst, start), "\"reason\":"...)
-	dst = strconv.AppendInt(dst, int64(m.Reason), 10)
+	dst = jsonNumber(jsonKey(dst, "reason"), int64(m.Reason))
 	return append(dst, '}')
 }
 
@@ -6386,25 +5719,18 @@ func (m *StepAnswer) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if len(m.State) > 0 {
-		dst = append(appendComma(dst, start), "\"state\":"...)
-		dst = appendJSONBytes(dst, m.State)
+		dst = jsonBytes(jsonKey(dst, "state"), m.State)
 	}
 	if len(m.Actions) > 0 {
-		dst = append(appendComma(dst, start), "\"actions\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "actions"), '[')
 		for i, v := range m.Actions {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = v.AppendJSON(dst)
+			dst = v.AppendJSON(jsonItem(dst, i))
 		}
 		dst = append(dst, ']')
 	}
 	if m.Wait != 0 {
-		dst = append(appendComma(dst, start), "\"wait\":"...)
-		dst = strconv.AppendInt(dst, int64(m.Wait), 10)
+		dst = jsonNumber(jsonKey(dst, "wait"), int64(m.Wait))
 	}
 	return append(dst, '}')
 }
@@ -6451,34 +5777,26 @@ func (m *Action) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if m.ID != 0 {
-		dst = append(appendComma(dst, start), "\"id\":"...)
-		dst = strconv.AppendUint(dst, uint64(m.ID), 10)
+		dst = jsonNumber(jsonKey(dst, "id"), int64(m.ID))
 	}
 	if m.Complete != nil {
-		dst = append(appendComma(dst, start), "\"complete\":"...)
-		dst = m.Complete.AppendJSON(dst)
+		dst = m.Complete.AppendJSON(jsonKey(dst, "complete"))
 	}
 	if m.Check != nil {
-		dst = append(appendComma(dst, start), "\"check\":"...)
-		dst = m.Check.AppendJSON(dst)
+		dst = m.Check.AppendJSON(jsonKey(dst, "check"))
 	}
 	if m.Tool != nil {
-		dst = append(appendComma(dst, start), "\"tool\":"...)
-		dst = m.Tool.AppendJSON(dst)
+		dst = m.Tool.AppendJSON(jsonKey(dst, "tool"))
 	}
 	if m.Trace != nil {
-		dst = append(appendComma(dst, start), "\"trace\":"...)
-		dst = m.Trace.AppendJSON(dst)
+		dst = m.Trace.AppendJSON(jsonKey(dst, "trace"))
 	}
 	if m.Best != nil {
-		dst = append(appendComma(dst, start), "\"best\":"...)
-		dst = m.Best.AppendJSON(dst)
+		dst = m.Best.AppendJSON(jsonKey(dst, "best"))
 	}
 	if m.Finish != nil {
-		dst = append(appendComma(dst, start), "\"finish\":"...)
-		dst = m.Finish.AppendJSON(dst)
+		dst = m.Finish.AppendJSON(jsonKey(dst, "finish"))
 	}
 	return append(dst, '}')
 }
@@ -6545,71 +5863,50 @@ func (m *Complete) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if len(m.Messages) > 0 {
-		dst = append(appendComma(dst, start), "\"messages\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "messages"), '[')
 		for i, v := range m.Messages {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = v.AppendJSON(dst)
+			dst = v.AppendJSON(jsonItem(dst, i))
 		}
 		dst = append(dst, ']')
 	}
 	if m.Class != 0 {
-		dst = append(appendComma(dst, start), "\"class\":"...)
-		dst = strconv.AppendInt(dst, int64(m.Class), 10)
+		dst = jsonNumber(jsonKey(dst, "class"), int64(m.Class))
 	}
 	if m.Samples != 0 {
-		dst = append(appendComma(dst, start), "\"samples\":"...)
-		dst = strconv.AppendUint(dst, uint64(m.Samples), 10)
+		dst = jsonNumber(jsonKey(dst, "samples"), int64(m.Samples))
 	}
 	if m.MaxOutputTokens != 0 {
-		dst = append(appendComma(dst, start), "\"maxOutputTokens\":"...)
-		dst = strconv.AppendUint(dst, uint64(m.MaxOutputTokens), 10)
+		dst = jsonNumber(jsonKey(dst, "maxOutputTokens"), int64(m.MaxOutputTokens))
 	}
 	if m.Temperature != nil {
-		dst = append(appendComma(dst, start), "\"temperature\":"...)
-		dst = appendJSONFloat(dst, *m.Temperature, 64)
+		dst = jsonFloat64(jsonKey(dst, "temperature"), *m.Temperature)
 	}
 	if m.TopP != nil {
-		dst = append(appendComma(dst, start), "\"topP\":"...)
-		dst = appendJSONFloat(dst, *m.TopP, 64)
+		dst = jsonFloat64(jsonKey(dst, "topP"), *m.TopP)
 	}
 	if len(m.Stop) > 0 {
-		dst = append(appendComma(dst, start), "\"stop\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "stop"), '[')
 		for i, v := range m.Stop {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = appendJSONBytes(dst, v)
+			dst = jsonBytes(jsonItem(dst, i), v)
 		}
 		dst = append(dst, ']')
 	}
 	if m.Format != nil {
-		dst = append(appendComma(dst, start), "\"format\":"...)
-		dst = m.Format.AppendJSON(dst)
+		dst = m.Format.AppendJSON(jsonKey(dst, "format"))
 	}
 	if len(m.Tools) > 0 {
-		dst = append(appendComma(dst, start), "\"tools\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "tools"), '[')
 		for i, v := range m.Tools {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = v.AppendJSON(dst)
+			dst = v.AppendJSON(jsonItem(dst, i))
 		}
 		dst = append(dst, ']')
 	}
 	if m.ToolChoice != nil {
-		dst = append(appendComma(dst, start), "\"toolChoice\":"...)
-		dst = m.ToolChoice.AppendJSON(dst)
+		dst = m.ToolChoice.AppendJSON(jsonKey(dst, "toolChoice"))
 	}
 	if m.Reasoning != nil {
-		dst = append(appendComma(dst, start), "\"reasoning\":"...)
-		dst = m.Reasoning.AppendJSON(dst)
+		dst = m.Reasoning.AppendJSON(jsonKey(dst, "reasoning"))
 	}
 	return append(dst, '}')
 }
@@ -6698,14 +5995,11 @@ func (m *Check) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if len(m.Name) > 0 {
-		dst = append(appendComma(dst, start), "\"name\":"...)
-		dst = appendJSONString(dst, m.Name)
+		dst = jsonString(jsonKey(dst, "name"), m.Name)
 	}
 	if len(m.Candidate) > 0 {
-		dst = append(appendComma(dst, start), "\"candidate\":"...)
-		dst = appendJSONBytes(dst, m.Candidate)
+		dst = jsonBytes(jsonKey(dst, "candidate"), m.Candidate)
 	}
 	return append(dst, '}')
 }
@@ -6745,25 +6039,18 @@ func (m *Trace) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
-	_ = start
-	dst = append(appendComma(dst, start), "\"kind\":"...)
-	dst = strconv.AppendInt(dst, int64(m.Kind), 10)
+	dst = jsonNumber(jsonKey(dst, "kind"), int64(m.Kind))
 	if m.Node != 0 {
-		dst = append(appendComma(dst, start), "\"node\":"...)
-		dst = strconv.AppendUint(dst, uint64(m.Node), 10)
+		dst = jsonNumber(jsonKey(dst, "node"), int64(m.Node))
 	}
 	if m.Parent != 0 {
-		dst = append(appendComma(dst, start), "\"parent\":"...)
-		dst = strconv.AppendUint(dst, uint64(m.Parent), 10)
+		dst = jsonNumber(jsonKey(dst, "parent"), int64(m.Parent))
 	}
 	if m.Score != nil {
-		dst = append(appendComma(dst, start), "\"score\":"...)
-		dst = appendJSONFloat(dst, *m.Score, 64)
+		dst = jsonFloat64(jsonKey(dst, "score"), *m.Score)
 	}
 	if len(m.Text) > 0 {
-		dst = append(appendComma(dst, start), "\"text\":"...)
-		dst = appendJSONBytes(dst, m.Text)
+		dst = jsonBytes(jsonKey(dst, "text"), m.Text)
 	}
 	return append(dst, '}')
 }
@@ -6815,14 +6102,11 @@ func (m *Best) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if len(m.Answer) > 0 {
-		dst = append(appendComma(dst, start), "\"answer\":"...)
-		dst = appendJSONBytes(dst, m.Answer)
+		dst = jsonBytes(jsonKey(dst, "answer"), m.Answer)
 	}
 	if math.Float64bits(m.Confidence) != 0 {
-		dst = append(appendComma(dst, start), "\"confidence\":"...)
-		dst = appendJSONFloat(dst, m.Confidence, 64)
+		dst = jsonFloat64(jsonKey(dst, "confidence"), m.Confidence)
 	}
 	return append(dst, '}')
 }
@@ -6862,27 +6146,19 @@ func (m *Finish) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, '}')
 	}
-	start := len(dst)
 	if len(m.Answer) > 0 {
-		dst = append(appendComma(dst, start), "\"answer\":"...)
-		dst = appendJSONBytes(dst, m.Answer)
+		dst = jsonBytes(jsonKey(dst, "answer"), m.Answer)
 	}
-	dst = append(appendComma(dst, start), "\"confidence\":"...)
-	dst = appendJSONFloat(dst, m.Confidence, 64)
+	dst = jsonFloat64(jsonKey(dst, "confidence"), m.Confidence)
 	if len(m.ToolCalls) > 0 {
-		dst = append(appendComma(dst, start), "\"toolCalls\":"...)
-		dst = append(dst, '[')
+		dst = append(jsonKey(dst, "toolCalls"), '[')
 		for i, v := range m.ToolCalls {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = v.AppendJSON(dst)
+			dst = v.AppendJSON(jsonItem(dst, i))
 		}
 		dst = append(dst, ']')
 	}
 	if m.Failed {
-		dst = append(appendComma(dst, start), "\"failed\":"...)
-		dst = appendJSONBool(dst, m.Failed)
+		dst = jsonBool(jsonKey(dst, "failed"), m.Failed)
 	}
 	return append(dst, '}')
 }

@@ -8,21 +8,31 @@ import (
 
 const hexDigits = "0123456789abcdef"
 
-// appendComma separates the members of an object or list that starts at dst[:start].
-func appendComma(dst []byte, start int) []byte {
-	if len(dst) > start {
+// jsonKey begins a member of an object, with a comma unless it is the first.
+func jsonKey(dst []byte, key string) []byte {
+	if dst[len(dst)-1] != '{' {
+		dst = append(dst, ',')
+	}
+	dst = append(dst, '"')
+	dst = append(dst, key...)
+	return append(dst, '"', ':')
+}
+
+// jsonItem begins element i of a list.
+func jsonItem(dst []byte, i int) []byte {
+	if i > 0 {
 		return append(dst, ',')
 	}
 	return dst
 }
 
-// appendJSONString writes s in quotes. What is not UTF-8 becomes U+FFFD, since JSON cannot hold it.
-func appendJSONString(dst []byte, s string) []byte {
+// jsonString appends s in quotes. What is not UTF-8 becomes U+FFFD, since JSON cannot hold it.
+func jsonString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	for i := 0; i < len(s); {
 		c := s[i]
 		if c < utf8.RuneSelf {
-			dst = appendJSONByte(dst, c)
+			dst = jsonByte(dst, c)
 			i++
 			continue
 		}
@@ -33,7 +43,7 @@ func appendJSONString(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-func appendJSONByte(dst []byte, c byte) []byte {
+func jsonByte(dst []byte, c byte) []byte {
 	switch c {
 	case '"', '\\':
 		return append(dst, '\\', c)
@@ -56,8 +66,8 @@ func appendJSONByte(dst []byte, c byte) []byte {
 
 const base64Digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
-// appendJSONBytes writes b as padded standard base64 in quotes.
-func appendJSONBytes(dst, b []byte) []byte {
+// jsonBytes appends b as padded standard base64 in quotes.
+func jsonBytes(dst, b []byte) []byte {
 	dst = append(dst, '"')
 	for ; len(b) >= 3; b = b[3:] {
 		v := uint(b[0])<<16 | uint(b[1])<<8 | uint(b[2])
@@ -73,8 +83,11 @@ func appendJSONBytes(dst, b []byte) []byte {
 	return append(dst, '"')
 }
 
-// appendJSONFloat writes f in the shortest form that reads back the same; bits is 32 or 64.
-func appendJSONFloat(dst []byte, f float64, bits int) []byte {
+func jsonFloat32(dst []byte, f float32) []byte { return jsonFloat(dst, float64(f), 32) }
+func jsonFloat64(dst []byte, f float64) []byte { return jsonFloat(dst, f, 64) }
+
+// jsonFloat appends f with the fewest digits that read back the same, as browsers print numbers.
+func jsonFloat(dst []byte, f float64, bits int) []byte {
 	switch {
 	case math.IsNaN(f):
 		return append(dst, `"NaN"`...)
@@ -83,19 +96,23 @@ func appendJSONFloat(dst []byte, f float64, bits int) []byte {
 	case math.IsInf(f, -1):
 		return append(dst, `"-Infinity"`...)
 	}
-	return strconv.AppendFloat(dst, f, 'g', -1, bits)
+	if abs := math.Abs(f); abs == 0 || abs >= 1e-6 && abs < 1e21 {
+		return strconv.AppendFloat(dst, f, 'f', -1, bits)
+	}
+	return strconv.AppendFloat(dst, f, 'e', -1, bits)
 }
 
-// appendJSONInt64 and appendJSONUint64 quote: a JSON number is only safe up to 2^53.
-func appendJSONInt64(dst []byte, v int64) []byte {
+// jsonInt64 and jsonUint64 quote: a JSON number is only safe up to 2^53.
+func jsonInt64(dst []byte, v int64) []byte {
 	return append(strconv.AppendInt(append(dst, '"'), v, 10), '"')
 }
 
-func appendJSONUint64(dst []byte, v uint64) []byte {
+func jsonUint64(dst []byte, v uint64) []byte {
 	return append(strconv.AppendUint(append(dst, '"'), v, 10), '"')
 }
 
-func appendJSONBool(dst []byte, v bool) []byte { return strconv.AppendBool(dst, v) }
+func jsonNumber(dst []byte, v int64) []byte { return strconv.AppendInt(dst, v, 10) }
+func jsonBool(dst []byte, v bool) []byte    { return strconv.AppendBool(dst, v) }
 
 // jsonDecoder reads one JSON text. The first failure sticks in err and makes every loop end.
 type jsonDecoder struct {
@@ -185,7 +202,7 @@ func (d *jsonDecoder) word(w string) bool {
 	return true
 }
 
-// open starts an object. first of next must be true for the first member.
+// open starts an object.
 func (d *jsonDecoder) open() bool {
 	if !d.take('{') {
 		d.fail("expected a JSON object")
@@ -199,7 +216,7 @@ func (d *jsonDecoder) open() bool {
 	return true
 }
 
-// next reads the next member name and its colon; false when the object has ended.
+// next reads the next member name and its colon; false when the object has ended. first must be true for the first member.
 func (d *jsonDecoder) next(first *bool) bool {
 	d.names[min(d.depth, MaxDepth)] = ""
 	if d.err != nil {
@@ -269,9 +286,12 @@ func (d *jsonDecoder) one(set uint64, oneof string) {
 
 // need refuses a message without a required field, when strict.
 func (d *jsonDecoder) need(ok bool, name string) {
-	if d.strict && !ok {
-		// The object has ended, so the path names the message; say which field of it is missing.
-		d.fail("required field " + name + " is missing or empty")
+	if d.strict && !ok && d.err == nil {
+		// The object has ended, so the path names the message: add the field.
+		d.depth++
+		d.names[d.depth], d.places[d.depth] = name, -1
+		d.fail("the required field is missing or empty")
+		d.depth--
 	}
 }
 

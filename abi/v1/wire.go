@@ -108,6 +108,7 @@ func (d *decoder) longVarint() uint64 {
 }
 
 // bytes returns a length-delimited value. It aliases the input; its capacity ends with it.
+//
 //go:noinline
 func (d *decoder) bytes() []byte {
 	n := d.varint()
@@ -151,13 +152,16 @@ func (d *decoder) fixed64() uint64 {
 //go:noinline
 func (d *decoder) float() float32  { return math.Float32frombits(d.fixed32()) }
 func (d *decoder) double() float64 { return math.Float64frombits(d.fixed64()) }
+
 //go:noinline
-func (d *decoder) bool() bool      { return d.varint() != 0 }
+func (d *decoder) bool() bool { return d.varint() != 0 }
+
 //go:noinline
-func (d *decoder) sint32() int32   { v := uint32(d.varint()); return int32(v>>1) ^ -int32(v&1) }
-func (d *decoder) sint64() int64   { v := d.varint(); return int64(v>>1) ^ -int64(v&1) }
+func (d *decoder) sint32() int32 { v := uint32(d.varint()); return int32(v>>1) ^ -int32(v&1) }
+func (d *decoder) sint64() int64 { v := d.varint(); return int64(v>>1) ^ -int64(v&1) }
 
 // skip passes over the value of a field that nobody knows.
+//
 //go:noinline
 func (d *decoder) skip() {
 	switch d.tag & 7 {
@@ -175,6 +179,7 @@ func (d *decoder) skip() {
 }
 
 // nested takes over the failure of a message inside field name; i is its place in a list, or -1.
+//
 //go:noinline
 func (d *decoder) nested(name string, i int, err *DecodeError) {
 	if err != nil && d.err == nil {
@@ -252,6 +257,7 @@ func mustFloat(dst []byte, tag uint32, v float32) []byte {
 }
 
 // putFloat writes -0, as protobuf does: only the bits of +0 are the default.
+//
 //go:noinline
 func putFloat(dst []byte, tag uint32, v float32) []byte {
 	if math.Float32bits(v) == 0 {
@@ -275,6 +281,7 @@ func putDouble(dst []byte, tag uint32, v float64) []byte {
 }
 
 // mustHead begins a length-delimited value of n bytes.
+//
 //go:noinline
 func mustHead(dst []byte, tag uint32, n int) []byte { return mustUint(dst, tag, uint64(n)) }
 
@@ -304,6 +311,7 @@ func zigzag64(v int64) uint64 { return uint64(v)<<1 ^ uint64(v>>63) }
 func sizeVarint(v uint64) int { return (bits.Len64(v|1) + 6) / 7 }
 
 // sizeUint is what putUint writes after a tag of t bytes, sizeText what putString and putBytes write for n bytes.
+//
 //go:noinline
 func sizeUint(t int, v uint64) int {
 	if v == 0 {
@@ -345,5 +353,6 @@ func sizeDouble(t int, v float64) int {
 }
 
 // sizeBody is a length-delimited value of n bytes with its length and a tag of t bytes.
+//
 //go:noinline
 func sizeBody(t, n int) int { return t + sizeVarint(uint64(n)) + n }

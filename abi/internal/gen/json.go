@@ -18,10 +18,7 @@ func emitAppendJSON(p *printer, m *message) {
 	p.p("// AppendJSON appends m in the canonical JSON mapping of proto3 to dst, enums as numbers, without white space.")
 	p.p("func (m *%s) AppendJSON(dst []byte) []byte {\ndst = append(dst, '{')", m.name)
 	if len(m.fields) > 0 {
-		p.p("if m == nil {\nreturn append(dst, '}')\n}\nstart := len(dst)")
-		if len(m.fields) == 1 || m.fields[0].required && packable(m.fields[0]) {
-			p.p("_ = start")
-		}
+		p.p("if m == nil {\nreturn append(dst, '}')\n}")
 	}
 	for _, f := range m.fields {
 		emitAppendJSONField(p, f)
@@ -31,16 +28,15 @@ func emitAppendJSON(p *printer, m *message) {
 
 func emitAppendJSONField(p *printer, f *field) {
 	x := "m." + f.name
-	key := fmt.Sprintf("%q", `"`+f.json+`":`)
-	comma := "dst = append(appendComma(dst, start), " + key + "...)"
+	key := fmt.Sprintf("jsonKey(dst, %q)", f.json)
 	switch {
 	case f.repeated:
-		p.p("if len(%s) > 0 {\n%s\ndst = append(dst, '[')\nfor i, v := range %s {", x, comma, x)
-		p.p("if i > 0 {\ndst = append(dst, ',')\n}\n%s\n}\ndst = append(dst, ']')\n}", jsonValue(p, f, "v"))
+		p.p("if len(%s) > 0 {\ndst = append(%s, '[')\nfor i, v := range %s {", x, key, x)
+		p.p("dst = %s(jsonItem(dst, i)%s)\n}\ndst = append(dst, ']')\n}", jsonFunc(f, "v"), jsonArg(f, "v"))
 	case f.required && packable(f):
-		p.p("%s\n%s", comma, jsonValue(p, f, x))
+		p.p("dst = %s(%s%s)", jsonFunc(f, x), key, jsonArg(f, x))
 	default:
-		p.p("if %s {\n%s\n%s\n}", isSet(p, f, x), comma, jsonValue(p, f, deref(f, x)))
+		p.p("if %s {\ndst = %s(%s%s)\n}", isSet(p, f, x), jsonFunc(f, x), key, jsonArg(f, deref(f, x)))
 	}
 }
 
@@ -74,31 +70,37 @@ func isSet(p *printer, f *field, x string) string {
 	return x + " != 0"
 }
 
-// jsonValue appends one value.
-func jsonValue(p *printer, f *field, x string) string {
+// jsonFunc is the function that appends one value, jsonArg its second argument.
+func jsonFunc(f *field, x string) string {
 	switch f.kind {
 	case protoreflect.MessageKind:
-		return "dst = " + x + ".AppendJSON(dst)"
+		return x + ".AppendJSON"
 	case protoreflect.StringKind:
-		return "dst = appendJSONString(dst, " + x + ")"
+		return "jsonString"
 	case protoreflect.BytesKind:
-		return "dst = appendJSONBytes(dst, " + x + ")"
+		return "jsonBytes"
 	case protoreflect.BoolKind:
-		return "dst = appendJSONBool(dst, " + x + ")"
+		return "jsonBool"
 	case protoreflect.FloatKind:
-		return "dst = appendJSONFloat(dst, float64(" + x + "), 32)"
+		return "jsonFloat32"
 	case protoreflect.DoubleKind:
-		return "dst = appendJSONFloat(dst, " + x + ", 64)"
+		return "jsonFloat64"
 	case protoreflect.Int64Kind, protoreflect.Sint64Kind:
-		return "dst = appendJSONInt64(dst, " + x + ")"
+		return "jsonInt64"
 	case protoreflect.Uint64Kind:
-		return "dst = appendJSONUint64(dst, " + x + ")"
+		return "jsonUint64"
 	}
-	p.use("strconv")
-	if f.kind == protoreflect.Uint32Kind {
-		return "dst = strconv.AppendUint(dst, uint64(" + x + "), 10)"
+	return "jsonNumber"
+}
+
+func jsonArg(f *field, x string) string {
+	switch jsonFunc(f, x) {
+	case x + ".AppendJSON":
+		return ""
+	case "jsonNumber":
+		return ", int64(" + x + ")"
 	}
-	return "dst = strconv.AppendInt(dst, int64(" + x + "), 10)"
+	return ", " + x
 }
 
 func emitUnmarshalJSON(p *printer, m *message) {
