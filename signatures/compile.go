@@ -12,15 +12,16 @@ type compiled struct {
 	sig      *Signature
 	kinds    uint32 // bit per payload kind; all bits set if it applies to all
 	groups   [][]*literal
-	patterns []*program
-	excludes []*program
+	patterns []*pattern
+	excludes []*pattern
+	needs    []int32 // groups that must be near the anchor; see Matcher
 }
 
 // appliesTo is Signature.Applies without a loop.
 func (c *compiled) appliesTo(k v1.PayloadKind) bool { return c.kinds>>(uint32(k)&31)&1 != 0 }
 
 // compileSignature builds what is needed to match s. The problems it returns are errors: such a signature cannot be matched.
-func compileSignature(s *Signature) (*compiled, []Problem) {
+func compileSignature(s *Signature, m *memory) (*compiled, []Problem) {
 	c := &compiled{sig: s, kinds: kindMask(s.Kinds)}
 	var problems []Problem
 	fail := func(path, format string, args ...any) {
@@ -44,23 +45,19 @@ func compileSignature(s *Signature) (*compiled, []Problem) {
 		}
 		c.groups = append(c.groups, set)
 	}
-	c.patterns = s.programs(s.Patterns, "pattern", fail)
-	c.excludes = s.programs(s.Excludes, "exclude", fail)
+	c.patterns = s.compilePatterns(s.Patterns, "pattern", m, fail)
+	c.excludes = s.compilePatterns(s.Excludes, "exclude", m, fail)
 	return c, problems
 }
 
-func (s *Signature) programs(patterns []string, path string, fail func(path, format string, args ...any)) []*program {
-	var out []*program
-	for _, pattern := range patterns {
-		re, err := parsePattern(pattern, s.rules(path))
-		if err == nil {
-			var p *program
-			p, err = newProgram(re, s.rules(path).word)
-			out = append(out, p)
-		}
+func (s *Signature) compilePatterns(sources []string, path string, m *memory, fail func(path, format string, args ...any)) []*pattern {
+	var out []*pattern
+	for _, source := range sources {
+		p, err := newPattern(source, s.rules(path), m)
 		if err != nil {
-			fail(path, "%s %q %v", path, clip(pattern, 60), err)
+			fail(path, "%s %q %v", path, clip(source, 60), err)
 		}
+		out = append(out, p)
 	}
 	return out
 }

@@ -47,7 +47,7 @@ func hasError(problems []Problem) bool {
 
 // lintSignature checks all but the examples' outcome.
 func lintSignature(s *Signature) []Problem {
-	c, out := compileSignature(s)
+	c, out := compileSignature(s, &memory{})
 	if len(s.Positive) == 0 {
 		out = append(out, s.problem(Error, "positive", "has no positive example; add a text that must match"))
 	}

@@ -193,3 +193,12 @@ func (l *literal) key() string {
 	}
 	return b.String()
 }
+
+// begin is startAt, quick where the length is fixed and nothing else is asked.
+func (l *literal) begin(text []byte, end int) (int, bool) {
+	if l.size > 0 {
+		start := end - l.size
+		return start, l.alone(text, start, end)
+	}
+	return l.startAt(text, end)
+}

@@ -1,12 +1,12 @@
 package signatures
 
 import (
-	"bytes"
-	"cmp"
+	"context"
 	"crypto/sha256"
 	"errors"
 	"slices"
-	"unicode/utf8"
+	"strconv"
+	"sync"
 
 	"github.com/amygdala-host/amygdala/abi"
 	v1 "github.com/amygdala-host/amygdala/abi/v1"
@@ -28,12 +28,35 @@ type Query struct {
 	Kind v1.PayloadKind
 	// Budget limits the work, and may be shared by the views of one payload. nil means NewBudget(len(text)).
 	Budget *Budget
+	// Ctx ends the matching early; it is looked at every pollBytes of work. nil means no deadline.
+	Ctx context.Context
 }
 
 // Matcher finds the signatures of its packs. It never changes, and may be used by many goroutines.
 type Matcher struct {
-	sigs   []*compiled
-	digest [sha256.Size]byte
+	sigs     []*compiled
+	literals []matchLiteral
+	auto     *automaton
+	// chain[id] is the next literal that ends where literal id does, or -1.
+	chain   []int32
+	groups  int   // number of distinct groups that are not anchors
+	windows []int // the distinct windows, in ascending order
+	digest  [sha256.Size]byte
+	memory  memory
+	scratch sync.Pool
+}
+
+// matchLiteral is a literal of any number of signatures.
+type matchLiteral struct {
+	*literal
+	groups  []int32     // the groups it is in, as far as they are not anchors
+	anchors []anchorUse // by window
+}
+
+// anchorUse lists the signatures with the same window that have a literal as an anchor.
+type anchorUse struct {
+	window int // index into Matcher.windows
+	sigs   []int32
 }
 
 // Compile makes a matcher. The error is of kind invalid and has one line, "file:line: ...", for each signature that cannot be matched.
@@ -46,7 +69,7 @@ func Compile(packs []*Pack) (*Matcher, error) {
 	for _, p := range packs {
 		sum.Write(p.Digest[:])
 		for _, s := range p.Signatures {
-			c, problems := compileSignature(s)
+			c, problems := compileSignature(s, &m.memory)
 			if seen[s.ID] {
 				problems = append(problems, s.problem(Error, "id", "id %q is used twice; rename one", s.ID))
 			}
@@ -61,128 +84,95 @@ func Compile(packs []*Pack) (*Matcher, error) {
 		return nil, abi.E("compile", v1.ErrorKindInvalid, "signatures", errors.Join(errs[:min(len(errs), maxShownErrors)]...))
 	}
 	sum.Sum(m.digest[:0])
+	newLinker(m).link()
+	m.scratch.New = func() any { return m.newScratch() }
 	return m, nil
 }
 
 // Digest identifies the sources the matcher was made from, in their order.
 func (m *Matcher) Digest() [sha256.Size]byte { return m.digest }
 
-// Match appends the matches in text to dst, sorted by Start.
-func (m *Matcher) Match(dst []Hit, text []byte, q Query) ([]Hit, error) {
-	first := len(dst)
+// linker numbers literals, groups and windows, so that what several signatures share is looked for once.
+type linker struct {
+	m        *Matcher
+	literals map[string]int32
+	groups   map[string]int32
+	trie     *trie
+}
+
+func newLinker(m *Matcher) *linker {
+	return &linker{m: m, literals: map[string]int32{}, groups: map[string]int32{}, trie: newTrie()}
+}
+
+func (k *linker) link() {
+	m := k.m
 	for _, c := range m.sigs {
-		if c.appliesTo(q.Kind) {
-			dst = c.reference(dst, text)
-		}
+		m.windows = append(m.windows, c.sig.Window)
 	}
-	slices.SortStableFunc(dst[first:], func(a, b Hit) int { return cmp.Or(a.Start-b.Start, a.End-b.End) })
-	return dst, nil
-}
-
-type span struct{ start, end int }
-
-func occurrences(group []*literal, text []byte) []span {
-	var out []span
-	for i := 0; i < len(text); i++ {
-		if !utf8.RuneStart(text[i]) {
-			continue
-		}
-		for _, l := range group {
-			if end, ok := l.endAt(text, i); ok {
-				out = append(out, span{i, end})
+	slices.Sort(m.windows)
+	m.windows = slices.Compact(m.windows)
+	for i, c := range m.sigs {
+		for g, group := range c.groups {
+			ids := k.intern(group)
+			if g == 0 {
+				k.anchor(ids, c.sig.Window, int32(i))
+				continue
 			}
+			c.needs = append(c.needs, k.group(ids))
 		}
 	}
-	return out
+	m.groups = len(k.groups)
+	m.chain = make([]int32, len(m.literals))
+	for i := range m.chain {
+		m.chain[i] = -1
+	}
+	m.auto = newAutomaton(k.trie, m.chain)
 }
 
-// reference follows the definition of a match word by word.
-func (c *compiled) reference(dst []Hit, text []byte) []Hit {
-	places := make([][]span, len(c.groups))
-	for g, group := range c.groups {
-		if places[g] = occurrences(group, text); len(places[g]) == 0 {
-			return dst
+// intern returns the numbers of a group's literals, sorted.
+func (k *linker) intern(group []*literal) []int32 {
+	var ids []int32
+	for _, l := range group {
+		key := l.key()
+		id, ok := k.literals[key]
+		if !ok {
+			id = int32(len(k.m.literals))
+			k.literals[key] = id
+			k.m.literals = append(k.m.literals, matchLiteral{literal: l})
+			k.trie.add(l, id)
 		}
+		ids = append(ids, id)
 	}
-	var areas []span
-	var hits []span
-	for _, a := range places[0] {
-		area := span{max(0, a.start-c.sig.Window), min(len(text), a.end+c.sig.Window)}
-		all := true
-		for _, others := range places[1:] {
-			all = all && slices.ContainsFunc(others, func(o span) bool { return o.start >= area.start && o.end <= area.end })
-		}
-		if !all {
-			continue
-		}
-		if len(c.patterns) == 0 {
-			hits = append(hits, a)
-		}
-		for area.start > 0 && !utf8.RuneStart(text[area.start]) {
-			area.start--
-		}
-		for area.end < len(text) && !utf8.RuneStart(text[area.end]) {
-			area.end++
-		}
-		areas = append(areas, area)
-	}
-	for _, area := range join(areas) {
-		for _, p := range c.patterns {
-			hits = append(hits, all(p, text, area)...)
-		}
-	}
-	slices.SortFunc(hits, func(a, b span) int { return cmp.Or(a.start-b.start, a.end-b.end) })
-	n := 0
-	for _, h := range slices.Compact(hits) {
-		if n < MaxHits && !c.excluded(text, h) {
-			dst = append(dst, Hit{c.sig, h.start, h.end})
-			n++
-		}
-	}
-	return dst
+	slices.Sort(ids)
+	return slices.Compact(ids)
 }
 
-func (c *compiled) excluded(text []byte, h span) bool {
-	area := span{max(0, h.start-c.sig.Window), min(len(text), h.end+c.sig.Window)}
-	for _, p := range c.excludes {
-		for _, x := range all(p, text, area) {
-			if x.start < h.end && x.end > h.start {
-				return true
-			}
+// group numbers a set of literals.
+func (k *linker) group(ids []int32) int32 {
+	key := ""
+	for _, id := range ids {
+		key += strconv.Itoa(int(id)) + ","
+	}
+	g, ok := k.groups[key]
+	if !ok {
+		g = int32(len(k.groups))
+		k.groups[key] = g
+		for _, id := range ids {
+			l := &k.m.literals[id]
+			l.groups = append(l.groups, g)
 		}
 	}
-	return false
+	return g
 }
 
-func all(p *program, text []byte, area span) []span {
-	var k pike
-	var out []span
-	for i := area.start; i <= area.end; {
-		begin, end, _ := k.find(p, text, i, area.end)
-		if begin < 0 {
-			break
+func (k *linker) anchor(ids []int32, window int, sig int32) {
+	w, _ := slices.BinarySearch(k.m.windows, window)
+	for _, id := range ids {
+		l := &k.m.literals[id]
+		at, ok := slices.BinarySearchFunc(l.anchors, w, func(u anchorUse, w int) int { return u.window - w })
+		if !ok {
+			l.anchors = slices.Insert(l.anchors, at, anchorUse{window: w})
 		}
-		if end == begin {
-			end++
-		} else {
-			out = append(out, span{begin, end})
-		}
-		i = end
+		l.anchors[at].sigs = append(l.anchors[at].sigs, sig)
 	}
-	return out
 }
-
-func join(areas []span) []span {
-	slices.SortFunc(areas, func(a, b span) int { return cmp.Or(a.start-b.start, a.end-b.end) })
-	var out []span
-	for _, a := range areas {
-		if n := len(out); n > 0 && a.start <= out[n-1].end {
-			out[n-1].end = max(out[n-1].end, a.end)
-			continue
-		}
-		out = append(out, a)
-	}
-	return out
-}
-
-var _ = bytes.Equal

@@ -1,0 +1,89 @@
+package signatures
+
+import "regexp/syntax"
+
+// pattern is one compiled pattern. Searching it has two halves: an automaton that reads every rune once and is never wrong when it says
+// no, and the exact program, which runs where the automaton says yes.
+//
+// The automaton is made of a relaxed pattern, in which x{2,60} is x{2}x*: counting would multiply its states, and text
+// written to hurt could make it build all of them.
+type pattern struct {
+	exact *program
+	dfa   *dfa
+}
+
+func newPattern(source string, rules patternRules, m *memory) (*pattern, error) {
+	re, err := parsePattern(source, rules)
+	if err != nil {
+		return nil, err
+	}
+	exact, err := newProgram(re, rules.word)
+	if err != nil {
+		return nil, err
+	}
+	relaxed, err := newProgram(relax(re), rules.word)
+	if err != nil {
+		return nil, err
+	}
+	return &pattern{exact: exact, dfa: newDFA(relaxed, m)}, nil
+}
+
+// next returns the first match within text[from:to], or begin < 0, and spends what it cost.
+func (p *pattern) next(s *scan, sig int32, from, to int) (begin, end int, err error) {
+	at, stop, ok, full := p.dfa.find(s.text, from, to)
+	cost := stop - from + 1
+	begin = -1
+	if ok || full {
+		var steps int
+		begin, end, steps = s.pike.find(p.exact, s.text, at, to)
+		cost += costExact * steps
+	}
+	s.tally.verified(sig, cost)
+	return begin, end, s.meter.spend(cost)
+}
+
+// keptCount is the longest fixed count that a relaxed pattern keeps, of a class that does not match white space: keys and tokens are
+// told apart by their length.
+const keptCount = 64
+
+// relax returns a tree that matches whatever re matches, and has few states.
+func relax(re *syntax.Regexp) *syntax.Regexp {
+	out := *re
+	out.Sub0 = [1]*syntax.Regexp{}
+	out.Sub = make([]*syntax.Regexp, len(re.Sub))
+	for i, sub := range re.Sub {
+		out.Sub[i] = relax(sub)
+	}
+	if re.Op != syntax.OpRepeat || re.Max == re.Min && re.Min <= 3 {
+		return &out
+	}
+	sub := out.Sub[0]
+	low := re.Min
+	if !isToken(sub) {
+		low = min(low, 1)
+	}
+	low = min(low, keptCount)
+	if re.Max == re.Min && low == re.Min {
+		return &out
+	}
+	rest := &syntax.Regexp{Op: syntax.OpStar, Sub: []*syntax.Regexp{sub}}
+	if re.Max >= 0 && re.Max-re.Min <= 2 && low == re.Min {
+		return &out
+	}
+	if low == 0 {
+		return rest
+	}
+	required := &syntax.Regexp{Op: syntax.OpRepeat, Min: low, Max: low, Sub: []*syntax.Regexp{sub}}
+	return &syntax.Regexp{Op: syntax.OpConcat, Sub: []*syntax.Regexp{required, rest}}
+}
+
+// isToken reports a class without white space.
+func isToken(re *syntax.Regexp) bool {
+	switch re.Op {
+	case syntax.OpLiteral:
+		return true
+	case syntax.OpCharClass:
+		return !inRanges(re.Rune, ' ')
+	}
+	return false
+}
