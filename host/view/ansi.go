@@ -5,6 +5,9 @@ import "bytes"
 // decodeANSI removes terminal escape sequences ("ansi"), and collects what a terminal would not show: concealed text, text in
 // the colour of its background, text erased or overwritten after it was written, and titles ("ansi.hidden").
 func decodeANSI(j job) {
+	if indexControl(j.src) < 0 {
+		return
+	}
 	t := terminal{e: editor{b: j.build(stepANSI, "ansi")}, hide: j.build(stepFresh, "ansi.hidden"), src: j.src}
 	t.hide.hidden = true
 	i := 0
@@ -22,9 +25,10 @@ func decodeANSI(j job) {
 	t.hide.commit()
 }
 
+// indexControl finds the next control character that moves the cursor or starts a sequence; the end of a CR LF line is neither.
 func indexControl(p []byte) int {
 	for i, c := range p {
-		if c == 0x1b || c == '\b' || c == '\r' {
+		if c == 0x1b || c == '\b' || c == '\r' && i+1 < len(p) && p[i+1] != '\n' {
 			return i
 		}
 	}
@@ -71,11 +75,9 @@ func (t *terminal) control(i int) int {
 		t.e.change(nil, i, i+1)
 		return 1
 	case rest[0] == '\r':
-		if len(rest) > 1 && rest[1] != '\n' && rest[1] != '\r' {
-			t.erased(t.line, i)
-			t.e.change([]byte{'\n'}, i, i+1)
-			t.line = i + 1
-		}
+		t.erased(t.line, i)
+		t.e.change([]byte{'\n'}, i, i+1)
+		t.line = i + 1
 		return 1
 	case len(rest) < 2:
 		return 1

@@ -52,12 +52,11 @@ var codings = []coding{
 // decodeBlobs decodes runs of base64, base32 and hexadecimal that turn out to be text.
 func decodeBlobs(j job) {
 	var views [3]*builder
-	for i := 0; i < len(j.src); {
-		lo, hi := nextRun(j.src, i)
-		if lo >= len(j.src) {
-			break
+	done := 0
+	for _, r := range j.scan.runs {
+		if r.lo >= done {
+			done = j.blob(&views, r.lo, r.hi)
 		}
-		i = j.blob(&views, lo, hi)
 	}
 	for _, b := range views {
 		if b != nil {
@@ -67,9 +66,10 @@ func decodeBlobs(j job) {
 	}
 }
 
-// nextRun finds the next run of at least minBlob base64 characters at or after i. It looks at every sixteenth character first.
-func nextRun(p []byte, i int) (lo, hi int) {
-	for i+minBlob <= len(p) {
+// nextRun finds the next run of at least minBlob base64 characters that starts in [i, stop). It looks at every sixteenth character
+// first.
+func nextRun(p []byte, i, stop int) (lo, hi int) {
+	for i < stop && i+minBlob <= len(p) {
 		k := i + minBlob - 1
 		for k >= i && base64Chars[p[k]] != 0xff {
 			k--
@@ -140,9 +140,9 @@ func (j job) try(views *[3]*builder, c int, lo, hi int) bool {
 	}
 	at := b.mark()
 	b.sep('\n', lo)
-	start := len(b.buf.text)
+	start := len(b.text)
 	cd.decode(b, lo, hi)
-	if got := b.buf.text[start:]; len(got) < 4 || !textual(trimPartial(got)) {
+	if got := b.text[start:]; len(got) < 4 || !textual(trimPartial(got)) {
 		b.rewind(at)
 		return false
 	}

@@ -48,7 +48,7 @@ var decoders = []decoder{
 	{stepEscape, markBackslash, decodeEscapes},
 	{stepHTML, markLess | markAmp, decodeHTML},
 	{stepMarkdown, markBracket, decodeMarkdown},
-	{stepCode, markCode, decodeComments},
+	{stepCode, markAny, decodeComments},
 	{stepURL, markPercent, decodePercent},
 	{stepTags, markHigh, decodeInvisible},
 	{stepFold, markHigh | markControl, decodeFold},

@@ -83,17 +83,13 @@ func (v *View) point(pos int) (int, int) {
 	return lo, lo
 }
 
-// buffer is the reusable memory of one view.
-type buffer struct {
-	text  []byte
-	spans []span
-}
-
-// builder writes one view. Several may be open at a time; each ends with commit or discard.
+// builder writes one view. Several may be open at a time; each ends with commit or discard, after which its memory belongs to the
+// view or waits in the Set for the next builder.
 type builder struct {
 	s      *Set
-	buf    *buffer
 	src    []byte
+	text   []byte
+	spans  []span
 	parent int
 	step   step
 	name   string
@@ -107,14 +103,12 @@ type builder struct {
 // build opens a builder for a view decoded from j's text.
 func (j job) build(st step, name string) *builder {
 	s := j.s
-	var buf *buffer
+	b := new(builder)
 	if n := len(s.free); n > 0 {
-		buf, s.free = s.free[n-1], s.free[:n-1]
-	} else {
-		buf = new(buffer)
+		b, s.free = s.free[n-1], s.free[:n-1]
 	}
-	buf.text, buf.spans = buf.text[:0], buf.spans[:0]
-	return &builder{s: s, buf: buf, src: j.src, parent: j.parent, step: st, name: name}
+	*b = builder{s: s, src: j.src, text: b.text[:0], spans: b.spans[:0], parent: j.parent, step: st, name: name}
+	return b
 }
 
 // room reports whether n more bytes fit, and books them.
@@ -128,15 +122,15 @@ func (b *builder) room(n int) bool {
 }
 
 func (b *builder) last() *span {
-	if n := len(b.buf.spans); n > 0 {
-		return &b.buf.spans[n-1]
+	if n := len(b.spans); n > 0 {
+		return &b.spans[n-1]
 	}
 	return nil
 }
 
 func (b *builder) add(sp span) {
-	sp.out = uint32(len(b.buf.text))
-	b.buf.spans = append(b.buf.spans, sp)
+	sp.out = uint32(len(b.text))
+	b.spans = append(b.spans, sp)
 }
 
 // copy appends the source bytes [lo, hi) unchanged.
@@ -149,7 +143,7 @@ func (b *builder) copy(lo, hi int) {
 	} else {
 		b.add(span{src: uint32(lo), n: uint32(hi - lo), groupOut: 1, groupSrc: 1, flags: spanCopy})
 	}
-	b.buf.text = append(b.buf.text, b.src[lo:hi]...)
+	b.text = append(b.text, b.src[lo:hi]...)
 }
 
 // put appends p, decoded from the source bytes [lo, hi) as one group.
@@ -158,7 +152,7 @@ func (b *builder) put(p []byte, lo, hi int) {
 		return
 	}
 	b.group(len(p), lo, hi)
-	b.buf.text = append(b.buf.text, p...)
+	b.text = append(b.text, p...)
 	for _, c := range p {
 		b.novel |= markOf[c]
 	}
@@ -171,7 +165,7 @@ func (b *builder) putByte(c byte, lo, hi int) {
 		return
 	}
 	b.group(1, lo, hi)
-	b.buf.text = append(b.buf.text, c)
+	b.text = append(b.text, c)
 	b.novel |= markOf[c]
 	b.changed++
 }
@@ -202,9 +196,9 @@ func (b *builder) group(n, lo, hi int) {
 
 // sep appends a separator that stands between two places of the source; pos is where the next one starts.
 func (b *builder) sep(c byte, pos int) {
-	if n := len(b.buf.text); n > 0 && b.buf.text[n-1] != c && b.room(1) {
+	if n := len(b.text); n > 0 && b.text[n-1] != c && b.room(1) {
 		b.add(span{src: uint32(pos)})
-		b.buf.text = append(b.buf.text, c)
+		b.text = append(b.text, c)
 	}
 }
 
@@ -216,7 +210,7 @@ type point struct {
 
 // mark and rewind undo a trial: everything appended since mark is forgotten.
 func (b *builder) mark() point {
-	p := point{text: len(b.buf.text), spans: len(b.buf.spans), changed: b.changed}
+	p := point{text: len(b.text), spans: len(b.spans), changed: b.changed}
 	if l := b.last(); l != nil {
 		p.last = *l
 	}
@@ -224,8 +218,8 @@ func (b *builder) mark() point {
 }
 
 func (b *builder) rewind(p point) {
-	b.s.used -= len(b.buf.text) - p.text
-	b.buf.text, b.buf.spans, b.changed = b.buf.text[:p.text], b.buf.spans[:p.spans], p.changed
+	b.s.used -= len(b.text) - p.text
+	b.text, b.spans, b.changed = b.text[:p.text], b.spans[:p.spans], p.changed
 	if l := b.last(); l != nil {
 		*l = p.last
 	}
@@ -234,12 +228,12 @@ func (b *builder) rewind(p point) {
 // discard closes the builder without making a view.
 func (b *builder) discard() {
 	b.rewind(point{})
-	b.s.free = append(b.s.free, b.buf)
+	b.s.free = append(b.s.free, b)
 }
 
 // commit makes the view, unless it is empty or another view says the same.
 func (b *builder) commit() {
-	s, text := b.s, b.buf.text
+	s, text := b.s, b.text
 	s.Work += len(text)
 	var parent View
 	if b.parent >= 0 {
@@ -256,11 +250,11 @@ func (b *builder) commit() {
 		return
 	}
 	v := View{Name: b.name, Text: text, Parent: b.parent, Depth: parent.Depth + 1, Hidden: hidden,
-		Encoded: b.encoded || parent.Encoded, set: s, spans: b.buf.spans, step: b.step, novel: b.novel}
+		Encoded: b.encoded || parent.Encoded, set: s, spans: b.spans, step: b.step, novel: b.novel}
 	if b.parent > 0 {
 		v.Name = parent.Name + ">" + b.name
 	}
-	s.open = append(s.open, b.buf)
+	s.open = append(s.open, b)
 	s.Views = append(s.Views, v)
 }
 
@@ -341,6 +335,6 @@ func (b *builder) extract(lo, hi int) {
 		return
 	}
 	b.add(span{src: uint32(lo), n: uint32(hi - lo), groupOut: 1, groupSrc: 1})
-	b.buf.text = append(b.buf.text, b.src[lo:hi]...)
+	b.text = append(b.text, b.src[lo:hi]...)
 	b.changed += hi - lo
 }

@@ -20,7 +20,7 @@ func (s *Set) original(data []byte) {
 	if wide.unit != 0 {
 		decodeWide(j, wide)
 	}
-	s.Undecodable = len(s.Views) == 1 && binary(data)
+	s.Undecodable = len(s.Views) == 1 && unreadable(data)
 }
 
 // asciiOnly reports whether p holds only ASCII without NUL.
@@ -54,8 +54,8 @@ func (s *Set) repair(j job) {
 	s.lim.Bytes = limit
 	s.used = 0
 	v := &s.Views[0]
-	v.Text, v.spans = b.buf.text, b.buf.spans
-	s.open = append(s.open, b.buf)
+	v.Text, v.spans = b.text, b.spans
+	s.open = append(s.open, b)
 }
 
 // validPrefix is the length of the longest valid UTF-8 prefix of p.
@@ -74,8 +74,8 @@ func validPrefix(p []byte) int {
 	return len(p)
 }
 
-// binary reports whether p is no text: more than one byte in eight is a control character or breaks UTF-8.
-func binary(p []byte) bool {
+// unreadable reports whether p is no text: more than one byte in eight is a control character or breaks UTF-8.
+func unreadable(p []byte) bool {
 	bad := 0
 	for i := 0; i < len(p); {
 		r, n := utf8.DecodeRune(p[i:])
@@ -173,7 +173,7 @@ func decodeWide(j job, w wide) {
 		b.putRune(r, i, i+n)
 		i += n
 	}
-	if !textual(b.buf.text) {
+	if !textual(b.text) {
 		b.discard()
 		return
 	}

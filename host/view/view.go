@@ -124,8 +124,8 @@ type Set struct {
 	lim  Limits
 	used int // bytes held by decoded views and by those being built
 	scan scan
-	open []*buffer
-	free []*buffer
+	open []*builder
+	free []*builder
 }
 
 var sets = sync.Pool{New: func() any { return new(Set) }}
@@ -149,6 +149,7 @@ const keepBytes = 4 << 20
 // garbage like any other value.
 func (s *Set) Release() {
 	for _, b := range s.open {
+		b.s, b.src = nil, nil
 		if cap(b.text)+cap(b.spans)*spanBytes <= keepBytes && len(s.free) < defaultViews {
 			s.free = append(s.free, b)
 		}
@@ -167,7 +168,7 @@ func (s *Set) decode(i int) {
 		return
 	}
 	s.Work += len(v.Text)
-	s.scan.text(v.Text, i > 0)
+	s.scan.text(v.Text)
 	s.NonASCII = s.NonASCII || (i == 0 && s.scan.seen&markHigh != 0)
 	for d := range decoders {
 		dec := &decoders[d]
