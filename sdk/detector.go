@@ -1,9 +1,6 @@
 package sdk
 
 import (
-	"fmt"
-
-	"github.com/amygdala-host/amygdala/abi"
 	v1 "github.com/amygdala-host/amygdala/abi/v1"
 )
 
@@ -32,16 +29,22 @@ func (d Detector) plugin() Plugin {
 	return Plugin{Manifest: &m, Configure: d.Configure, Handle: d.handle, Warm: d.warm}
 }
 
-func (d Detector) handle(op v1.Op, req *v1.Request) (*v1.Response, error) {
+func (d Detector) handle(op v1.Op, req *v1.RequestHead) (v1.ResponseBody, error) {
 	var v *v1.Verdict
 	var err error
 	switch {
-	case op == v1.OpDetect && req.Detect != nil:
-		v, err = d.Detect(&Payload{DetectRequest: req.Detect})
-	case op == v1.OpJudge && d.Judge != nil && req.Judge != nil:
-		v, err = d.Judge(req.Judge)
-	case op == v1.OpDetect, op == v1.OpJudge && d.Judge != nil:
-		return nil, abi.E(op.String(), v1.ErrorKindInvalid, "body", fmt.Errorf("the request's body does not match its op"))
+	case op == v1.OpDetect:
+		p := &v1.DetectRequest{}
+		if err := Body(op, req, p); err != nil {
+			return nil, err
+		}
+		v, err = d.Detect(&Payload{DetectRequest: p})
+	case op == v1.OpJudge && d.Judge != nil:
+		j := &v1.JudgeRequest{}
+		if err := Body(op, req, j); err != nil {
+			return nil, err
+		}
+		v, err = d.Judge(j)
 	default:
 		return nil, Unsupported(op)
 	}
@@ -51,7 +54,7 @@ func (d Detector) handle(op v1.Op, req *v1.Request) (*v1.Response, error) {
 	if v == nil {
 		v = &v1.Verdict{}
 	}
-	return &v1.Response{Verdict: v}, nil
+	return v, nil
 }
 
 // warm judges an empty and a middling payload so that the snapshot holds a heap that has grown once.

@@ -22,7 +22,7 @@
 package sdk
 
 import (
-	"fmt"
+	"errors"
 
 	"github.com/amygdala-host/amygdala/abi"
 	v1 "github.com/amygdala-host/amygdala/abi/v1"
@@ -39,8 +39,9 @@ type Plugin struct {
 	Manifest *v1.Manifest
 	// Configure receives the operator's settings once, before the snapshot. nil accepts an empty configuration only.
 	Configure func(*v1.ConfigureRequest) (warnings []string, err error)
-	// Handle answers every op but DESCRIBE and CONFIGURE. The error becomes the response's error; use abi.E to choose its kind.
-	Handle func(op v1.Op, req *v1.Request) (*v1.Response, error)
+	// Handle answers every op but DESCRIBE and CONFIGURE. req.Body is the request's body in protobuf, req.Field says which member it is;
+	// both alias memory that the next call reuses. The error becomes the answer; use abi.E to choose its kind.
+	Handle func(op v1.Op, req *v1.RequestHead) (v1.ResponseBody, error)
 	// Warm is run after Configure and before the snapshot, so that what a first call would have to prepare is already there. It must
 	// not fail. nil: nothing to warm.
 	Warm func()
@@ -88,7 +89,7 @@ func Seed() uint64 { return seed }
 // Dispatch answers one call: the bytes of a v1.Request in, the bytes of a v1.Response out. It never panics on bad input. The answer
 // aliases memory that the next Dispatch reuses.
 func Dispatch(op v1.Op, request []byte) []byte {
-	var req v1.Request
+	var req v1.RequestHead
 	if err := req.UnmarshalProto(request); err != nil {
 		return encode(nil, abi.E("decode", v1.ErrorKindInvalid, op.String(), err))
 	}
@@ -96,15 +97,15 @@ func Dispatch(op v1.Op, request []byte) []byte {
 	return encode(answer(op, &req))
 }
 
-func answer(op v1.Op, req *v1.Request) (*v1.Response, error) {
+func answer(op v1.Op, req *v1.RequestHead) (v1.ResponseBody, error) {
 	if registered == nil {
-		return nil, abi.E("dispatch", v1.ErrorKindInternal, "", fmt.Errorf("no plugin: call sdk.Register from an init function"))
+		return nil, abi.E("dispatch", v1.ErrorKindInternal, "", errors.New("no plugin: call sdk.Register from an init function"))
 	}
 	switch op {
 	case v1.OpDescribe:
-		return &v1.Response{Manifest: registered.Manifest}, nil
+		return registered.Manifest, nil
 	case v1.OpConfigure:
-		return configure(req.Configure)
+		return configure(req)
 	}
 	if registered.Handle == nil {
 		return nil, Unsupported(op)
@@ -112,40 +113,67 @@ func answer(op v1.Op, req *v1.Request) (*v1.Response, error) {
 	return registered.Handle(op, req)
 }
 
-func configure(req *v1.ConfigureRequest) (*v1.Response, error) {
-	if req == nil {
-		req = &v1.ConfigureRequest{}
+func configure(req *v1.RequestHead) (v1.ResponseBody, error) {
+	var body v1.ConfigureRequest
+	if err := Body(v1.OpConfigure, req, &body); err != nil {
+		return nil, err
 	}
-	var warnings []string
+	resp := &v1.ConfigureResponse{}
 	switch {
 	case registered.Configure != nil:
-		w, err := registered.Configure(req)
+		w, err := registered.Configure(&body)
 		if err != nil {
-			return nil, err
+			return nil, abi.E("configure", v1.ErrorKindUnspecified, registered.Manifest.Name, asInvalid(err))
 		}
-		warnings = w
-	case len(req.Config) > 0:
+		resp.Warnings = w
+	case len(body.Config) > 0:
 		return nil, abi.E("configure", v1.ErrorKindInvalid, registered.Manifest.Name,
-			fmt.Errorf("this plugin takes no configuration, but %d bytes of it were given; remove its config from the policy", len(req.Config)))
+			errors.New("this plugin takes no configuration; remove its config from the policy"))
 	}
 	warm()
-	return &v1.Response{Configured: &v1.ConfigureResponse{Warnings: warnings}}, nil
+	return resp, nil
+}
+
+// asInvalid gives an error without a kind the one that fits a refused configuration.
+func asInvalid(err error) error {
+	if e := (*abi.Error)(nil); errors.As(err, &e) {
+		return err
+	}
+	return abi.E("", v1.ErrorKindInvalid, "", err)
+}
+
+// A body is a message that a request can carry.
+type body interface {
+	v1.RequestBody
+	UnmarshalProto(b []byte) error
+}
+
+// Body decodes a request's body into m. It fails when the request carries another body than op needs.
+func Body(op v1.Op, req *v1.RequestHead, m body) error {
+	if !req.Holds(m) {
+		return abi.E(op.String(), v1.ErrorKindInvalid, "body", errors.New("the request's body does not match its op"))
+	}
+	if err := m.UnmarshalProto(req.Body); err != nil {
+		return abi.E(op.String(), v1.ErrorKindInvalid, "body", err)
+	}
+	return nil
 }
 
 // Unsupported is the answer to an op the plugin does not implement.
 func Unsupported(op v1.Op) error {
-	return abi.E("dispatch", v1.ErrorKindUnsupported, op.String(), fmt.Errorf("this plugin does not implement op %d", int32(op)))
+	return abi.E("dispatch", v1.ErrorKindUnsupported, op.String(), errors.New("this plugin does not implement the op"))
 }
 
 // out is the answer's memory, kept between calls so that a warmed plugin does not grow its heap.
 var out []byte
 
-func encode(resp *v1.Response, err error) []byte {
-	if err != nil {
-		resp = &v1.Response{Error: abi.ToWire(err)}
-	} else if resp == nil {
-		resp = &v1.Response{Error: abi.ToWire(abi.E("dispatch", v1.ErrorKindInternal, "", fmt.Errorf("the handler returned neither an answer nor an error")))}
+func encode(resp v1.ResponseBody, err error) []byte {
+	if err == nil && resp == nil {
+		err = abi.E("dispatch", v1.ErrorKindInternal, "", errors.New("the handler returned neither an answer nor an error"))
 	}
-	out = resp.AppendProto(out[:0])
+	if err != nil {
+		resp = abi.ToWire(err)
+	}
+	out = v1.AppendResponse(out[:0], resp)
 	return out
 }

@@ -56,6 +56,9 @@ func (m *RequestHead) UnmarshalProto(b []byte) error {
 	return asError(d.err)
 }
 
+// Holds reports whether Body is a message of the type of body.
+func (m *RequestHead) Holds(body RequestBody) bool { return m.Field == body.requestField() }
+
 // AppendRequest appends a Request with the given body: the same bytes as AppendProto, without linking the other bodies.
 // Field and Body of the head are not used.
 func AppendRequest(dst []byte, m RequestHead, body RequestBody) []byte {
@@ -107,6 +110,9 @@ func (m *ResponseHead) UnmarshalProto(b []byte) error {
 	}
 	return asError(d.err)
 }
+
+// Holds reports whether Body is a message of the type of body.
+func (m *ResponseHead) Holds(body ResponseBody) bool { return m.Field == body.responseField() }
 
 // AppendResponse appends a Response with the given body: the same bytes as AppendProto, without linking the other bodies.
 func AppendResponse(dst []byte, body ResponseBody) []byte {

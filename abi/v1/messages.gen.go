@@ -622,7 +622,7 @@ type HTTPRequest struct {
 	BodyCredentials []*Credential
 	// The answer is a stream: call STREAM with it if the status is 2xx, RESPONSE otherwise.
 	Stream bool
-	// Handed back with the response; opaque to the host.
+	// Handed back with the response; opaque to the host. At most 64 KiB.
 	State []byte
 	// What the request does not say although it was asked for.
 	Unexpressed []*Unexpressed
@@ -1019,6 +1019,7 @@ type AuthWoken struct {
 
 // AuthStep is the answer to AUTH: what to do next.
 type AuthStep struct {
+	// At most 64 KiB.
 	State []byte
 	// Member of oneof next.
 	Exchange *AuthExchange

@@ -64,6 +64,9 @@ func emitEnvelopeReader(p *printer, m *message, plain []*field) {
 		tags = append(tags, strconv.Itoa(tag(f)))
 	}
 	p.p("case %s:\nm.Field, m.Body = int(d.tag>>3), d.bytes()\ndefault:\nd.skip()\n}\n}\nreturn asError(d.err)\n}\n", strings.Join(tags, ", "))
+	lower := string(m.name[0]|0x20) + m.name[1:]
+	p.p("// Holds reports whether Body is a message of the type of body.")
+	p.p("func (m *%sHead) Holds(body %sBody) bool { return m.Field == body.%sField() }\n", m.name, m.name, lower)
 }
 
 func emitEnvelopeWriter(p *printer, m *message, plain []*field) {

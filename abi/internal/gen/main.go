@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 )
 
 func main() {
@@ -77,11 +76,16 @@ func generate(root string) ([]output, error) {
 	for _, part := range parts {
 		var p printer
 		part.emit(&p, s)
-		code, err := p.source()
+		code, err := p.source("v1")
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", part.name, err)
 		}
 		files = append(files, output{"abi/v1/" + part.name + ".gen.go", code})
 	}
-	return slices.Clip(files), nil
+	tests, err := emitRegistry(s)
+	if err != nil {
+		return nil, err
+	}
+	files = append(files, output{"abi/v1/registry_gen_test.go", tests})
+	return files, nil
 }

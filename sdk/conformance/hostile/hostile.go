@@ -216,7 +216,7 @@ func intruders() []Guest {
 		{"valid-only-by-injection", build(func(c *canned) []byte {
 			return join(i64const(math.MaxInt64), globalSet(0), clean(c)) // there is no global 0, until a meter adds one
 		}), "load.module", "global"},
-		{"not-wasm", []byte("\x7fELF, or so"), "load.module", "magic"},
+		{"not-wasm", []byte("\x7fELF, or so"), "load.package", "WebAssembly"},
 	}
 }
 
