@@ -11,7 +11,7 @@ type OpSpec struct {
 	Request, Response int
 	// Required ops must be implemented by every plugin of the kind.
 	Required bool
-	// Leased ops keep their instance, and with it the guest's memory, from call to call until the stream or login has ended.
+	// Leased ops keep their instance, and with it the guest's memory, from call to call until the stream has ended.
 	Leased bool
 }
 

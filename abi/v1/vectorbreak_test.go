@@ -2,6 +2,7 @@ package v1_test
 
 import (
 	"encoding/hex"
+	"encoding/json"
 	"math"
 	"slices"
 	"strings"
@@ -35,11 +36,26 @@ func (v *vectorMaker) invalid() {
 	}
 }
 
-// without is the minimal message less one field.
+// without is the minimal message less one field, and less the oneof that the field is in.
 func (v *vectorMaker) without(f protoreflect.FieldDescriptor) []byte {
 	m := v.rule.fill(v.d, false)
-	m.Clear(f)
+	for _, x := range rivals(f) {
+		m.Clear(x)
+	}
 	return v.wire(m)
+}
+
+// rivals are the fields that cannot be set beside f, f included.
+func rivals(f protoreflect.FieldDescriptor) []protoreflect.FieldDescriptor {
+	o := f.ContainingOneof()
+	if o == nil {
+		return []protoreflect.FieldDescriptor{f}
+	}
+	var list []protoreflect.FieldDescriptor
+	for i := range o.Fields().Len() {
+		list = append(list, o.Fields().Get(i))
+	}
+	return list
 }
 
 // with is the minimal message with f replaced by what raw holds, tag excluded.
@@ -53,10 +69,8 @@ func (v *vectorMaker) invalidField(f protoreflect.FieldDescriptor) {
 	m := v.rule.fill(v.d, false)
 	value := sample(f, false)
 	if !f.IsList() {
-		if o := f.ContainingOneof(); o != nil {
-			for i := range o.Fields().Len() {
-				m.Clear(o.Fields().Get(i))
-			}
+		for _, x := range rivals(f) {
+			m.Clear(x)
 		}
 		m.Set(f, value)
 		once := v.wire(m)
@@ -65,11 +79,11 @@ func (v *vectorMaker) invalidField(f protoreflect.FieldDescriptor) {
 	if v.rule.required[string(f.Name())] {
 		v.broken(name+"missing", v.without(f))
 	}
-	wrong := protowire.Fixed64Type
+	wrong, raw := protowire.Fixed64Type, make([]byte, 8)
 	if f.Kind() == protoreflect.DoubleKind {
-		wrong = protowire.Fixed32Type
+		wrong, raw = protowire.Fixed32Type, make([]byte, 4)
 	}
-	v.broken(name+"with a wrong wire type", v.with(f, wrong, make([]byte, 8))[:len(v.with(f, wrong, nil))+map[protowire.Type]int{protowire.Fixed64Type: 8, protowire.Fixed32Type: 4}[wrong]])
+	v.broken(name+"with a wrong wire type", v.with(f, wrong, raw))
 }
 
 // only is the last occurrence of f in b.
@@ -127,11 +141,7 @@ func (v *vectorMaker) floats(f protoreflect.FieldDescriptor, t protowire.Type, n
 }
 
 func (v *vectorMaker) invalidOneof(o protoreflect.OneofDescriptor) {
-	m := v.rule.fill(v.d, false)
-	for i := range o.Fields().Len() {
-		m.Clear(o.Fields().Get(i))
-	}
-	none := v.wire(m)
+	none := v.without(o.Fields().Get(0))
 	if v.rule.needs[string(o.Name())] {
 		v.broken("no member of "+string(o.Name()), none)
 	}
@@ -150,49 +160,61 @@ func (v *vectorMaker) invalidOneof(o protoreflect.OneofDescriptor) {
 // invalidJSON breaks the JSON form of the minimal message.
 func (v *vectorMaker) invalidJSON() {
 	base := string(v.json(v.wire(v.rule.fill(v.d, false))))
-	add := func(name, text string) {
-		v.file.Invalid = append(v.file.Invalid, vector{Name: name, Text: &text, Error: errorText(v.t, v.e.name+": "+name, v.e.strictJSON([]byte(text)))})
-	}
-	// plus puts a member in front of the others.
-	plus := func(member string) string {
-		if base == "{}" {
-			return "{" + member + "}"
-		}
-		return "{" + member + "," + base[1:]
-	}
-	add("JSON: unknown key", plus(`"noSuchField":1`))
-	add("JSON: more after the end", base+"{}")
-	add("JSON: cut off", base[:len(base)-1])
-	add("JSON: a list", "["+base+"]")
-	add("JSON: null", "null")
+	v.brokenJSON("unknown key", withMember(base, `"noSuchField":1`))
+	v.brokenJSON("more after the end", base+"{}")
+	v.brokenJSON("cut off", base[:len(base)-1])
+	v.brokenJSON("a list", "["+base+"]")
+	v.brokenJSON("null", "null")
 	for i := range v.d.Fields().Len() {
-		f := v.d.Fields().Get(i)
-		key := `"` + f.JSONName() + `":`
-		add("JSON: "+f.JSONName()+" of a wrong type", plus(key+wrongJSON(f)))
-		if strings.Contains(base, key) {
-			add("JSON: "+f.JSONName()+" twice", plus(key+"null"))
-		}
-		if f.Kind() == protoreflect.EnumKind && !strings.Contains(base, key) {
-			add("JSON: "+f.JSONName()+" unknown value", plus(key+map[bool]string{true: "[9999]", false: "9999"}[f.IsList()]))
-		}
-	}
-	if base != "{}" {
-		v.missingJSON(add)
+		v.invalidMember(base, v.d.Fields().Get(i))
 	}
 }
 
-// missingJSON leaves out each required field and the needed oneof.
-func (v *vectorMaker) missingJSON(add func(name, text string)) {
-	for i := range v.d.Fields().Len() {
-		f := v.d.Fields().Get(i)
-		o := f.ContainingOneof()
-		switch {
-		case v.rule.required[string(f.Name())]:
-			add("JSON: "+f.JSONName()+" missing", string(v.json(v.without(f))))
-		case o != nil && v.rule.needs[string(o.Name())] && o.Fields().Get(0) == f:
-			add("JSON: no member of "+string(o.Name()), string(v.json(v.without(f))))
-		}
+func (v *vectorMaker) brokenJSON(name, text string) {
+	name = "JSON: " + name
+	v.file.Invalid = append(v.file.Invalid, vector{Name: name, Text: &text, Error: errorText(v.t, v.e.name+": "+name, v.e.strictJSON([]byte(text)))})
+}
+
+// withMember puts a member in front of the others.
+func withMember(object, member string) string {
+	if object == "{}" {
+		return "{" + member + "}"
 	}
+	return "{" + member + "," + object[1:]
+}
+
+func (v *vectorMaker) invalidMember(base string, f protoreflect.FieldDescriptor) {
+	name, key := f.JSONName(), `"`+f.JSONName()+`":`
+	rest := v.jsonWithout(f)
+	v.brokenJSON(name+" of a wrong type", withMember(rest, key+wrongJSON(f)))
+	if strings.Contains(base, key) {
+		v.brokenJSON(name+" twice", withMember(base, key+"null"))
+	}
+	if f.Kind() == protoreflect.EnumKind {
+		v.brokenJSON(name+" unknown value", withMember(rest, key+map[bool]string{true: "[9999]", false: "9999"}[f.IsList()]))
+	}
+	if o := f.ContainingOneof(); v.rule.required[string(f.Name())] {
+		v.brokenJSON(name+" missing", rest)
+	} else if o != nil && v.rule.needs[string(o.Name())] && o.Fields().Get(0) == f {
+		v.brokenJSON("no member of "+string(o.Name()), rest)
+	}
+}
+
+// jsonWithout is the JSON form of the minimal message less one member and its rivals.
+func (v *vectorMaker) jsonWithout(f protoreflect.FieldDescriptor) string {
+	v.t.Helper()
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(v.json(v.wire(v.rule.fill(v.d, false))), &members); err != nil {
+		v.t.Fatal(err)
+	}
+	for _, x := range rivals(f) {
+		delete(members, x.JSONName())
+	}
+	b, err := json.Marshal(members)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	return string(b)
 }
 
 func wrongJSON(f protoreflect.FieldDescriptor) string {

@@ -1,16 +1,12 @@
 package v1_test
 
 import (
-	"encoding/json"
-	"errors"
-	"io"
 	"strings"
 	"sync"
 
+	"github.com/bufbuild/protocompile"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/dynamicpb"
-
-	"github.com/bufbuild/protocompile"
 )
 
 // rules are the marks in the .proto files that descriptors do not carry: which fields of a message are required and which oneofs need a
@@ -116,55 +112,4 @@ func element(f protoreflect.FieldDescriptor, all bool) protoreflect.Value {
 		return protoreflect.ValueOfFloat64(0.1)
 	}
 	panic("no sample for " + f.Kind().String())
-}
-
-// reprint copies JSON token by token with white space of our own.
-func reprint(dec *json.Decoder, out *strings.Builder, indent bool) error {
-	after := byte(0) // what came before: a bracket that opened, a key, or a value
-	var stack []byte
-	key := false
-	for {
-		tok, err := dec.Token()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if d, ok := tok.(json.Delim); ok && (d == '}' || d == ']') {
-			stack = stack[:len(stack)-1]
-			newline(out, indent, len(stack), after == 'v')
-			out.WriteByte(byte(d))
-			after, key = 'v', len(stack) > 0 && stack[len(stack)-1] == '{'
-			continue
-		}
-		if after == 'v' {
-			out.WriteByte(',')
-		}
-		if after != 'k' && len(stack) > 0 {
-			newline(out, indent, len(stack), true)
-		}
-		if d, ok := tok.(json.Delim); ok {
-			out.WriteByte(byte(d))
-			stack = append(stack, byte(d))
-			after, key = 'o', d == '{'
-			continue
-		}
-		b, err := json.Marshal(tok)
-		if err != nil {
-			return err
-		}
-		out.Write(b)
-		if after = 'v'; key {
-			out.WriteByte(':')
-			after = 'k'
-		}
-		key = !key && len(stack) > 0 && stack[len(stack)-1] == '{'
-	}
-}
-
-func newline(out *strings.Builder, indent bool, depth int, wanted bool) {
-	if indent && wanted {
-		out.WriteString("\n" + strings.Repeat("\t", depth))
-	}
 }
