@@ -50,7 +50,7 @@ var imports = [...]struct{ name, params, does string }{
 	{"args_get", "ii", doesNothing},
 	{"args_sizes_get", "ii", "writes two zeros: no arguments"},
 	{"clock_res_get", "ii", "writes 1 (ns) for clocks 0 and 1; answers 28 (inval) for others"},
-	{"clock_time_get", "ili", "writes the virtual clock for clocks 0 and 1: it starts at Request.clock_unix_nanos and only poll_oneoff moves it"},
+	{"clock_time_get", "ili", "writes the virtual clock: 0 (wall time) starts at Request.clock_unix_nanos, 1 (monotonic) goes on from the snapshot, and only poll_oneoff moves them"},
 	{"environ_get", "ii", doesNothing},
 	{"environ_sizes_get", "ii", "writes two zeros: no environment"},
 	{"fd_advise", "illi", needsFile},
