@@ -51,11 +51,8 @@ func (m *module) rewriteCode(bin []byte) (vector, *Error) {
 // fuelGlobal is the index of the counter in the metered module.
 func (m *module) fuelGlobal() uint32 { return uint32(len(m.globals)) }
 
-// refuelFunc is the index of the injected function that calls the host.
-func (m *module) refuelFunc() uint32 { return uint32(len(m.funcs)) + 1 }
-
 // helperFunc is the index of a helper in the metered module.
-func (m *module) helperFunc(i uint32) uint32 { return m.refuelFunc() + 1 + i }
+func (m *module) helperFunc(i uint32) uint32 { return uint32(len(m.funcs)) + 1 + i }
 
 // typeIndex returns the index of an injected type, which it adds behind those of the original.
 func (m *module) typeIndex(t FuncType) uint32 {
@@ -109,7 +106,6 @@ func (m *module) inject() {
 	imp := appendName(appendName(nil, m.opt.Module), m.opt.Name)
 	m.out[secImport].add(appendU32(append(imp, byte(KindFunc)), fuel))
 	m.out[secGlobal].add([]byte{byte(I64), 1, opI64Const, 0, opEnd})
-	m.injectFunc(m.refuelType(), m.refuelBody())
 	for _, key := range m.helpers.keys {
 		m.injectFunc(m.helperType(key), m.helperBody(key))
 	}
@@ -123,10 +119,8 @@ func (m *module) inject() {
 
 // globalExport is the reserved name of a mutable global.
 func globalExport(i uint32) string {
-	return ReservedPrefix + "global:" + decimal(int(i))
+	return ReservedPrefix + "global:" + strconv.Itoa(int(i))
 }
-
-func decimal(i int) string { return strconv.Itoa(i) }
 
 // injectFunc adds a function.
 func (m *module) injectFunc(t FuncType, body []byte) {
@@ -137,34 +131,6 @@ func (m *module) injectFunc(t FuncType, body []byte) {
 // injectExport exports a global.
 func (m *module) injectExport(name string, global uint32) {
 	m.out[secExport].add(appendU32(append(appendName(nil, name), byte(KindGlobal)), global))
-}
-
-func (m *module) refuelType() FuncType {
-	if localMode {
-		return FuncType{Params: []ValueType{I64}, Results: []ValueType{I64}}
-	}
-	return FuncType{}
-}
-
-// refuelBody hands the counter to the host and takes the new one.
-func (m *module) refuelBody() []byte {
-	var a asm
-	a.op(0)
-	if localMode {
-		a.get(0)
-		a.op(opCall)
-		a.u32(uint32(m.importedFuncs))
-		a.op(opEnd)
-		return a.code
-	}
-	a.op(opGlobalGet)
-	a.u32(m.fuelGlobal())
-	a.op(opCall)
-	a.u32(uint32(m.importedFuncs))
-	a.op(opGlobalSet)
-	a.u32(m.fuelGlobal())
-	a.op(opEnd)
-	return a.code
 }
 
 // report fills in what the original says about itself.

@@ -1,5 +1,7 @@
 package meter
 
+import "fmt"
+
 // An edit replaces bytes [at, end) of a body.
 type edit struct {
 	at, end int
@@ -19,8 +21,8 @@ const (
 	editHelper
 	// editRefFunc replaces the operand of ref.func.
 	editRefFunc
-	// editOut surrounds an instruction that leaves the function.
-	editOut
+	// editLeave keeps an instruction that leaves the function, for a while or for good.
+	editLeave
 )
 
 // A frame is an open block.
@@ -45,8 +47,11 @@ type fn struct {
 	plan   plan
 	// calls says that the function calls others, so that it can be part of a recursion.
 	calls bool
+	// tries says that it has a try_table.
+	tries bool
 	loops int
-	root  frame
+	// label is the frame of the function itself, once it is closed.
+	label frame
 }
 
 // rewriteBody checks function i of the original and returns its metered body, without its size.
@@ -57,8 +62,7 @@ func (m *module) rewriteBody(r *reader, i int, b body) []byte {
 	f.readLocals()
 	start := r.pos
 	f.frames = append(f.frames, frame{op: opEnd, carried: len(f.typ.Results)})
-	f.plan.begin()
-	f.point(start, -1, false)
+	f.point(start, 0, false)
 	f.plan.spend(f.locals / 4)
 	for len(f.frames) > 0 && r.ok() {
 		f.instruction()
@@ -89,7 +93,7 @@ func (f *fn) readLocals() {
 
 // instruction reads one instruction.
 func (f *fn) instruction() {
-	start, code := f.r.pos, f.r.byte()
+	start, code := f.r.at(), f.r.byte()
 	if !f.r.ok() {
 		return
 	}
@@ -122,7 +126,7 @@ func (f *fn) instruction() {
 	}
 	switch code {
 	case opReturn, opThrow, opThrowRef:
-		f.edits = append(f.edits, edit{at: start, end: f.r.pos, kind: editOut})
+		f.edit(start, editLeave, 0)
 		f.plan.cur = dead
 	case opUnreachable, opBr, opBrTable, opReturnCall, opReturnCallIn, opReturnCallR:
 		f.plan.cur = dead
@@ -210,11 +214,11 @@ func (f *fn) callOrRef(start int, code byte) {
 		if !f.r.ok() {
 			return
 		}
-		f.edits = append(f.edits, edit{at: start, end: f.r.pos, kind: editCall, arg: f.m.shift(i)})
 		if code == opRefFunc {
-			f.edits[len(f.edits)-1].kind = editRefFunc
+			f.edit(start, editRefFunc, f.m.shift(i))
 			return
 		}
+		f.edit(start, editCall, f.m.shift(i))
 		if int(i) < f.m.importedFuncs {
 			f.plan.spend(costHost)
 		}
@@ -228,11 +232,7 @@ func (f *fn) callOrRef(start int, code byte) {
 		}
 		if f.r.ok() {
 			f.callType(t)
-			back := uint32(0)
-			if code == opCallIndirect || code == opCallRef {
-				back = 1
-			}
-			f.edits = append(f.edits, edit{at: start, end: f.r.pos, kind: editOut, arg: back})
+			f.edit(start, editLeave, 0)
 		}
 	}
 	if code == opReturnCall || code == opReturnCallIn || code == opReturnCallR {
@@ -362,7 +362,12 @@ func (f *fn) helper(start int, key helperKey) {
 		f.m.cannotRestore(why)
 	}
 	f.plan.spend(costCall)
-	f.edits = append(f.edits, edit{at: start, end: f.r.pos, kind: editHelper, arg: f.m.helpers.index(key)})
+	f.edit(start, editHelper, f.m.helpers.index(key))
+}
+
+// edit notes that the instruction that began at start and ends here is replaced.
+func (f *fn) edit(start int, kind editKind, arg uint32) {
+	f.edits = append(f.edits, edit{at: start, end: f.r.pos, kind: kind, arg: arg})
 }
 
 // blockType reads a block type and returns how many values it takes and gives.
@@ -379,7 +384,7 @@ func (f *fn) blockType() (params, results int) {
 		f.m.valueType(r)
 		return 0, 1
 	}
-	start, i := r.pos, r.signed(33)
+	start, i := r.at(), r.signed(33)
 	if r.ok() && (i < 0 || i >= int64(len(f.m.types))) {
 		r.fail(start, "unknown type %d, the module has %d", i, len(f.m.types))
 	}
@@ -411,10 +416,11 @@ func (f *fn) openBlock(code byte) {
 // tryTable reads a try_table with its catch clauses, whose labels are those outside of it.
 func (f *fn) tryTable() {
 	f.m.uses(FeatureExceptions)
+	f.tries = true
 	_, results := f.blockType()
 	fr := frame{op: opTryTable, entry: f.plan.cur, carried: results}
 	for n := f.r.count(2); n > 0 && f.r.ok(); n-- {
-		at, kind := f.r.pos, f.r.byte()
+		at, kind := f.r.at(), f.r.byte()
 		switch kind {
 		case 0, 1:
 			f.r.index("tag", len(f.m.tags))
@@ -422,13 +428,13 @@ func (f *fn) tryTable() {
 		default:
 			f.r.fail(at, "malformed catch clause %#x", kind)
 		}
-		f.label()
+		f.readLabel()
 	}
 	f.frames = append(f.frames, fr)
 }
 
-// label reads a label and marks its block as a target.
-func (f *fn) label() {
+// readLabel reads a label and marks its block as a target.
+func (f *fn) readLabel() {
 	i := f.r.index("label", len(f.frames))
 	if f.r.ok() {
 		fr := &f.frames[len(f.frames)-1-int(i)]
@@ -444,7 +450,7 @@ func (f *fn) branch(code byte) {
 			f.target()
 		}
 	}
-	f.label()
+	f.readLabel()
 	switch code {
 	case opBrOnNull, opBrOnNonNull:
 		f.m.uses(FeatureTypedRefs)
@@ -479,7 +485,7 @@ func (f *fn) closeBlock() {
 	f.frames = f.frames[:len(f.frames)-1]
 	switch {
 	case len(f.frames) == 0:
-		f.root = fr
+		f.label = fr
 	case fr.op == opLoop && f.plan.cur == dead:
 		// A branch to a loop's label goes back: nothing arrives behind the loop.
 	case fr.op == opBlock && !fr.used:
@@ -496,3 +502,6 @@ func (f *fn) point(at, parent int, loop bool) {
 	}
 	f.edits = append(f.edits, edit{at: at, end: at, kind: editCharge, arg: uint32(f.plan.cur)})
 }
+
+// funcName names a function of the original in an error.
+func funcName(i uint32) string { return fmt.Sprintf("func[%d]", i) }

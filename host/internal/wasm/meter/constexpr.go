@@ -7,7 +7,7 @@ package meter
 // `ref.null func` by the type of function 0, and injection changes which function that is.
 func (m *module) constExpr(s *reader, out []byte, want ValueType, globals int) []byte {
 	for s.ok() {
-		start, op := s.pos, s.byte()
+		start, op := s.at(), s.byte()
 		switch op {
 		case opEnd:
 			return append(out, op)

@@ -1,19 +1,17 @@
 package meter
 
-import "fmt"
+// A function keeps the counter in one of two ways. In the usual one it copies the global into a local at its entry and writes it back
+// before anything that leaves the function, which saves a store at every charge. Functions that neither loop nor call charge the
+// global itself, having nothing to save; so do functions with a try_table, because an exception returns to the values that locals
+// had when the block was entered, and with them to fuel that is long spent.
 
-func funcName(i uint32) string { return fmt.Sprintf("func[%d]", i) }
-
-// emit writes the metered body: locals from [pos, start), code from [start, end).
+// emit writes the metered body: the locals are in [pos, start), the code in [start, end).
 func (f *fn) emit(pos, start, end int) []byte {
 	src := f.r.buf
-	out := make([]byte, 0, (end-pos)+(end-pos)/2)
-	if localMode {
-		out = f.extraLocal(out, pos, start)
-	} else {
-		out = append(out, src[pos:start]...)
-	}
-	if localMode {
+	out := make([]byte, 0, (end-pos)+(end-pos)/2+16)
+	out = f.emitLocals(out, pos, start)
+	wrapped := f.cached() && f.label.used
+	if wrapped {
 		out = f.wrap(out)
 	}
 	at := start
@@ -22,154 +20,125 @@ func (f *fn) emit(pos, start, end int) []byte {
 		out = f.apply(out, e)
 		at = e.end
 	}
-	if !localMode {
-		return append(out, src[at:end]...)
-	}
 	out = append(out, src[at:end-1]...)
-	if f.labelUsed() {
+	if wrapped {
 		out = append(out, opEnd)
 	}
-	out = f.writeBack(out)
-	return append(out, opEnd)
+	return append(f.writeBack(out), opEnd)
 }
 
-func (f *fn) labelUsed() bool { return f.root.used }
+// cached says that the function keeps the counter in a local.
+func (f *fn) cached() bool { return (f.calls || f.loops > 0) && !f.tries }
 
-// wrap opens a block that stands for the function's own label.
-func (f *fn) wrap(out []byte) []byte {
-	if !f.labelUsed() {
-		return out
+// emitLocals copies the declarations of locals, and adds the counter's.
+func (f *fn) emitLocals(out []byte, pos, start int) []byte {
+	if !f.cached() {
+		return append(out, f.r.buf[pos:start]...)
 	}
+	r := &reader{buf: f.r.buf, pos: pos, end: start}
+	out = appendU32(out, r.u32()+1)
+	out = append(out, f.r.buf[r.pos:start]...)
+	return append(out, 1, byte(I64))
+}
+
+// wrap opens a block that takes the place of the function's own label, so that branches to it pass the write-back at the end.
+func (f *fn) wrap(out []byte) []byte {
 	out = append(out, opBlock)
-	switch res := f.typ.Results; len(res) {
+	switch results := f.typ.Results; len(results) {
 	case 0:
 		return append(out, 0x40)
 	case 1:
-		return appendValueType(out, res[0])
+		return appendValueType(out, results[0])
 	default:
-		return appendS64(out, int64(f.m.typeIndex(FuncType{Results: res})))
+		return appendS64(out, int64(f.m.typeIndex(FuncType{Results: results})))
 	}
-}
-
-// extraLocal adds the local that holds the counter.
-func (f *fn) extraLocal(out []byte, pos, start int) []byte {
-	r := &reader{buf: f.r.buf, pos: pos, end: start}
-	n := r.u32()
-	out = appendU32(out, n+1)
-	out = append(out, f.r.buf[r.pos:start]...)
-	return append(out, 1, byte(I64))
 }
 
 // apply writes one edit.
 func (f *fn) apply(out []byte, e edit) []byte {
 	switch e.kind {
 	case editCharge:
-		return f.charge(out, int(e.arg))
-	case editCall:
-		code := f.r.buf[e.at]
-		if localMode {
-			out = f.writeBack(out)
-		}
-		out = appendU32(append(out, code), e.arg)
-		if localMode && code == opCall {
-			out = f.reload(out)
-		}
-		return out
-	case editOut:
-		if localMode {
-			out = f.writeBack(out)
-		}
-		out = append(out, f.r.buf[e.at:e.end]...)
-		if localMode && e.arg == 1 {
-			out = f.reload(out)
-		}
-		return out
-	case editHelper:
-		if localMode {
-			out = f.writeBack(out)
-		}
-		out = appendU32(append(out, opCall), f.m.helperFunc(e.arg))
-		if localMode {
-			out = f.reload(out)
-		}
-		return out
-	default:
+		return f.emitCharge(out, int(e.arg))
+	case editRefFunc:
 		return appendU32(append(out, opRefFunc), e.arg)
 	}
+	code := f.r.buf[e.at]
+	out = f.writeBack(out)
+	switch e.kind {
+	case editCall:
+		out = appendU32(append(out, code), e.arg)
+	case editHelper:
+		code = opCall
+		out = appendU32(append(out, code), f.m.helperFunc(e.arg))
+	default:
+		out = append(out, f.r.buf[e.at:e.end]...)
+	}
+	if code == opCall || code == opCallIndirect || code == opCallRef {
+		out = f.reload(out)
+	}
+	return out
 }
 
+// writeBack stores the local in the global.
 func (f *fn) writeBack(out []byte) []byte {
+	if !f.cached() {
+		return out
+	}
 	out = appendU32(append(out, opLocalGet), uint32(f.locals))
 	return appendU32(append(out, opGlobalSet), f.m.fuelGlobal())
 }
 
+// reload loads the local from the global.
 func (f *fn) reload(out []byte) []byte {
+	if !f.cached() {
+		return out
+	}
 	out = appendU32(append(out, opGlobalGet), f.m.fuelGlobal())
 	return appendU32(append(out, opLocalSet), uint32(f.locals))
 }
 
-// charge writes a charge point.
-func (f *fn) charge(out []byte, i int) []byte {
+// emitCharge writes charge point i. The first one loads the local, even when there is nothing to pay.
+func (f *fn) emitCharge(out []byte, i int) []byte {
 	c := f.plan.charges[i]
-	if localMode {
-		return f.chargeLocal(out, i, c)
+	var v counter
+	if f.cached() {
+		v = counter{opLocalGet, opLocalSet, uint32(f.locals)}
+	} else {
+		v = counter{opGlobalGet, opGlobalSet, f.m.fuelGlobal()}
+	}
+	if i == 0 && f.cached() && c.gone {
+		return f.reload(out)
 	}
 	if c.gone {
 		return out
 	}
-	g := f.m.fuelGlobal()
-	out = appendU32(append(out, opGlobalGet), g)
-	out = appendS64(append(out, opI64Const), int64(c.cost))
-	out = appendU32(append(out, opI64Sub, opGlobalSet), g)
-	if !c.check {
-		return out
-	}
-	if coldLast {
-		out = append(out, opBlock, 0x40)
-		out = appendU32(append(out, opGlobalGet), g)
-		out = append(out, opI64Const, 0, 0x59, opBrIf, 0)
-		out = appendU32(append(out, opCall), f.m.refuelFunc())
-		return append(out, opEnd)
-	}
-	out = appendU32(append(out, opGlobalGet), g)
-	out = append(out, opI64Const, 0, opI64LtS, opIf, 0x40)
-	out = appendU32(append(out, opCall), f.m.refuelFunc())
-	return append(out, opEnd)
-}
-
-func (f *fn) chargeLocal(out []byte, i int, c charge) []byte {
-	l := uint32(f.locals)
 	if i == 0 {
 		out = appendU32(append(out, opGlobalGet), f.m.fuelGlobal())
-		if c.gone {
-			return appendU32(append(out, opLocalSet), l)
-		}
 	} else {
-		if c.gone {
-			return out
-		}
-		out = appendU32(append(out, opLocalGet), l)
+		out = v.push(out)
 	}
 	out = appendS64(append(out, opI64Const), int64(c.cost))
-	out = append(out, opI64Sub)
-	if !c.check {
-		return appendU32(append(out, opLocalSet), l)
+	out = v.pop(append(out, opI64Sub))
+	if c.check {
+		out = f.m.emitCheck(out, v)
 	}
-	out = appendU32(append(out, opLocalTee), l)
-	if coldLast {
-		out = appendU32(append(out, opLocalSet), l)
-		out = append(out, opBlock, 0x40)
-		out = appendU32(append(out, opLocalGet), l)
-		out = append(out, opI64Const, 0, 0x59, opBrIf, 0)
-	} else {
-		out = append(out, opI64Const, 0, opI64LtS, opIf, 0x40)
-	}
-	out = appendU32(append(out, opLocalGet), l)
-	if directCall {
-		out = appendU32(append(out, opCall), uint32(f.m.importedFuncs))
-	} else {
-		out = appendU32(append(out, opCall), f.m.refuelFunc())
-	}
-	out = appendU32(append(out, opLocalSet), l)
+	return out
+}
+
+// A counter is where a function keeps its fuel: a local or the global.
+type counter struct {
+	get, set byte
+	index    uint32
+}
+
+func (v counter) push(out []byte) []byte { return appendU32(append(out, v.get), v.index) }
+func (v counter) pop(out []byte) []byte  { return appendU32(append(out, v.set), v.index) }
+
+// emitCheck calls the host when the counter is below zero. The usual case is the first arm, although it is empty: wazero's register
+// allocator starts the code behind an if with the registers as its first arm leaves them, and a call leaves none.
+func (m *module) emitCheck(out []byte, v counter) []byte {
+	out = append(v.push(out), opI64Const, 0, opI64GeS, opIf, 0x40, opElse)
+	out = append(v.push(out), opCall)
+	out = v.pop(appendU32(out, uint32(m.importedFuncs)))
 	return append(out, opEnd)
 }

@@ -303,20 +303,13 @@ func (h *helper) grow() []byte {
 	return h.code
 }
 
-// pay takes the units that push leaves on the stack, as i64, and refuels when the counter falls below zero.
+// pay takes the units that push leaves on the stack, as i64.
 func (h *helper) pay(push func()) {
-	g := h.m.fuelGlobal()
-	h.op(opGlobalGet)
-	h.u32(g)
+	fuel := counter{opGlobalGet, opGlobalSet, h.m.fuelGlobal()}
+	h.code = fuel.push(h.code)
 	push()
-	h.op(opI64Sub, opGlobalSet)
-	h.u32(g)
-	h.op(opGlobalGet)
-	h.u32(g)
-	h.i64(0)
-	h.op(opI64LtS, opIf, 0x40, opCall)
-	h.u32(h.m.refuelFunc())
-	h.op(opEnd)
+	h.code = fuel.pop(append(h.code, opI64Sub))
+	h.code = h.m.emitCheck(h.code, fuel)
 }
 
 // asm writes instructions.

@@ -119,7 +119,7 @@ func parse(bin []byte, opt Options) (*module, *Error) {
 
 // section reads one section. next is the position in sectionOrder before which no section may come any more; it returns the new one.
 func (m *module) section(r *reader, next int) int {
-	start, id := r.pos, r.byte()
+	start, id := r.at(), r.byte()
 	if r.ok() && id >= sections {
 		r.fail(start, "malformed section id %d", id)
 	}

@@ -1,5 +1,7 @@
 package meter
 
+import "strconv"
+
 // Ids of the subsections of the name section that the metered module keeps.
 const (
 	nameModule    = 0
@@ -61,9 +63,9 @@ func (r *reader) nameMap() []nameAssoc {
 // injected functions. A function without a name gets its index in the original as a name, so that traces speak of the module
 // that its author knows. Names of locals are left out: nothing shows them, and wazero searches them once per function.
 func (m *module) rewriteNames() []byte {
-	names := make([]string, len(m.funcs)+2, len(m.funcs)+2+len(m.helpers.keys))
+	names := make([]string, len(m.funcs)+1, len(m.funcs)+1+len(m.helpers.keys))
 	for i := range m.bodies {
-		names[m.importedFuncs+1+i] = "$" + decimal(m.importedFuncs+i)
+		names[m.importedFuncs+1+i] = "$" + strconv.Itoa(m.importedFuncs+i)
 	}
 	for _, n := range m.funcNames {
 		if int(n.index) < len(m.funcs) && n.name != "" {
@@ -71,7 +73,6 @@ func (m *module) rewriteNames() []byte {
 		}
 	}
 	names[m.importedFuncs] = m.opt.Module + "." + m.opt.Name
-	names[m.refuelFunc()] = "amygdala.refuel"
 	for _, key := range m.helpers.keys {
 		names = append(names, "amygdala."+bulkNames[key.op])
 	}

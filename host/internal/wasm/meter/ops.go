@@ -46,6 +46,7 @@ const (
 	opI32LeU       = 0x4d
 	opI64LtS       = 0x53
 	opI64GtS       = 0x55
+	opI64GeS       = 0x59
 	opI64GtU       = 0x56
 	opI32Add       = 0x6a
 	opI32Sub       = 0x6b

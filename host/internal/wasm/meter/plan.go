@@ -3,72 +3,61 @@ package meter
 // dead is the charge point of code that cannot be reached.
 const dead = -1
 
-// Experiment knobs.
-var (
-	mergeMax    = uint64(12)
-	mergeBudget = uint64(24)
-	localMode   = false
-	directCall  = false
-	coldLast    = false
+const (
+	// A charge of at most mergeCost units is added to the charge that dominates it, which may take up mergeSum units that way. So a
+	// function pays at most mergeSum units a charge for code that it did not run, and most short blocks have no charge of their own.
+	mergeCost = 8
+	mergeSum  = 16
+	// unchecked is the most that straight-line code may charge before it must look at the counter.
+	unchecked = 1 << 14
 )
-
-// unchecked is the most that a function may charge in straight-line code before it must look at the counter.
-const unchecked = 1 << 14
 
 // A charge is a place in a body where fuel is taken for the code that it dominates.
 type charge struct {
-	cost   uint64
-	merged uint64
+	cost, merged uint64
+	// parent is the charge that dominates this one in the same loop.
 	parent int
-	// loop marks the header of a loop.
+	// loop marks the header of a loop; check, a place where the counter is looked at; gone, a charge that was merged.
 	loop, check, gone bool
 }
 
-// A plan decides where a function pays, and how much.
+// A plan decides where a function pays, how much, and where it looks at its counter.
+//
+// Every instruction is charged to the current point, which dominates it and lies in the same innermost loop, so each time that the
+// instruction runs, its price was paid since it ran last. Points open where control joins or splits: at the entry, at loop headers,
+// in both arms of an if, behind a conditional branch and behind the end of a block that branches leave. A point may always be merged
+// into one that dominates it: then its price is paid on the ways around it too.
 type plan struct {
 	charges []charge
 	cur     int
 }
 
-func (p *plan) begin() { p.charges, p.cur = p.charges[:0], 0 }
-
-// spend adds the cost of an instruction to the current point.
+// spend adds the cost of an instruction to the current point. Code that cannot be reached costs nothing.
 func (p *plan) spend(cost int) {
 	if p.cur != dead {
 		p.charges[p.cur].cost += uint64(cost)
 	}
 }
 
-// open makes a new point current.
+// open makes a new point current, unless the one that dominates it is dead. The first point is its own parent.
 func (p *plan) open(parent int, loop bool) bool {
-	if parent == dead && len(p.charges) > 0 {
+	if parent == dead {
 		p.cur = dead
 		return false
 	}
+	p.cur = len(p.charges)
 	p.charges = append(p.charges, charge{parent: parent, loop: loop, check: loop})
-	p.cur = len(p.charges) - 1
 	return true
 }
 
-// settle merges and places checks.
+// settle merges small charges into those that dominate them, and places the checks: at every loop header, at the entry of a function
+// that calls, and where straight-line code has charged much without a check.
 func (p *plan) settle(calls bool) {
 	for i := len(p.charges) - 1; i > 0; i-- {
-		c := &p.charges[i]
-		parent := &p.charges[max(c.parent, 0)]
-		switch {
-		case c.loop:
-			c.cost = max(c.cost, 1)
-		case c.cost == 0:
-			c.gone = true
-		case c.cost <= mergeMax && parent.merged+c.cost <= mergeBudget:
-			parent.cost += c.cost
-			parent.merged += c.cost
-			c.gone = true
-		}
+		p.merge(&p.charges[i])
 	}
 	entry := &p.charges[0]
-	entry.check = calls
-	if calls {
+	if entry.check = calls; calls {
 		entry.cost = max(entry.cost, 1)
 	}
 	entry.gone = entry.cost == 0
@@ -78,11 +67,24 @@ func (p *plan) settle(calls bool) {
 		if c.gone {
 			continue
 		}
-		if sum += c.cost; sum > unchecked {
-			c.check = true
-		}
-		if c.check {
+		sum += c.cost
+		if c.check = c.check || sum > unchecked; c.check {
 			sum = 0
 		}
+	}
+}
+
+// merge adds c to its parent if it is small. Children come after their parents, so a parent's own turn is yet to come.
+func (p *plan) merge(c *charge) {
+	parent := &p.charges[c.parent]
+	switch {
+	case c.loop:
+		c.cost = max(c.cost, 1)
+	case c.cost == 0:
+		c.gone = true
+	case c.cost <= mergeCost && parent.merged+c.cost <= mergeSum:
+		parent.cost += c.cost
+		parent.merged += c.cost
+		c.gone = true
 	}
 }

@@ -40,6 +40,9 @@ func (r *reader) fail(at int, format string, args ...any) {
 // ok is false after a failure.
 func (r *reader) ok() bool { return r.err == nil }
 
+// at is the offset of the next byte. It is a call, so that `at, b := r.at(), r.byte()` has a defined order.
+func (r *reader) at() int { return r.pos }
+
 // left is the number of bytes not yet read.
 func (r *reader) left() int { return r.end - r.pos }
 
@@ -95,7 +98,7 @@ func (r *reader) done() {
 
 // u32 reads an unsigned LEB128 of at most five bytes.
 func (r *reader) u32() uint32 {
-	start, v := r.pos, uint32(0)
+	start, v := r.at(), uint32(0)
 	for shift := 0; shift < 35; shift += 7 {
 		b := r.byte()
 		if shift == 28 && b > 0x0f {
@@ -112,7 +115,7 @@ func (r *reader) u32() uint32 {
 
 // signed reads a signed LEB128 of the given width; the bits of the last byte beyond the width must extend the sign.
 func (r *reader) signed(bits int) int64 {
-	start, v := r.pos, int64(0)
+	start, v := r.at(), int64(0)
 	last := (bits - 1) / 7 * 7
 	for shift := 0; shift <= last; shift += 7 {
 		b := r.byte()
@@ -138,7 +141,7 @@ func (r *reader) signed(bits int) int64 {
 // count reads the length of a vector whose items take at least min bytes each, so that whatever is allocated for it is bounded by
 // the size of the input.
 func (r *reader) count(min int) int {
-	start, n := r.pos, r.u32()
+	start, n := r.at(), r.u32()
 	if uint64(n)*uint64(min) > uint64(r.left()) {
 		r.fail(start, "length %d is out of bounds, %d bytes are left", n, r.left())
 		return 0
@@ -159,7 +162,7 @@ func (r *reader) name() string {
 
 // index reads an index into a space of the given size.
 func (r *reader) index(what string, size int) uint32 {
-	start, i := r.pos, r.u32()
+	start, i := r.at(), r.u32()
 	if r.ok() && uint64(i) >= uint64(size) {
 		r.fail(start, "unknown %s %d, the module has %d", what, i, size)
 		return 0

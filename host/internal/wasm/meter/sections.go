@@ -90,7 +90,7 @@ func (m *module) tableItem(s *reader, out []byte) []byte {
 
 // addMemory reads a memory type.
 func (m *module) addMemory(s *reader, imported bool) limits {
-	start, l := s.pos, s.limits(maxPages)
+	start, l := s.at(), s.limits(maxPages)
 	switch {
 	case !s.ok():
 	case m.memory != nil:
@@ -139,7 +139,7 @@ func (m *module) tagItem(s *reader, out []byte) []byte {
 // globalType reads a global's type and adds the global.
 func (m *module) globalType(s *reader) globalType {
 	g := globalType{value: m.valueType(s)}
-	at, mut := s.pos, s.byte()
+	at, mut := s.at(), s.byte()
 	if mut > 1 {
 		s.fail(at, "malformed mutability %#x", mut)
 	}
@@ -222,7 +222,7 @@ const (
 
 // elementItem reads one element segment in any of its eight encodings and shifts the functions in it.
 func (m *module) elementItem(s *reader, out []byte) []byte {
-	at, flags := s.pos, s.u32()
+	at, flags := s.at(), s.u32()
 	if flags > 7 {
 		s.fail(at, "malformed elements segment kind %d", flags)
 	}
@@ -278,7 +278,7 @@ func (m *module) constGlobals() int { return len(m.globals) }
 // dataItem reads one data segment.
 func (m *module) dataItem(s *reader, out []byte) []byte {
 	m.datas++
-	at, kind := s.pos, s.u32()
+	at, kind := s.at(), s.u32()
 	out = appendU32(out, kind)
 	switch kind {
 	case 0, 2:

@@ -75,7 +75,7 @@ func appendFuncType(b []byte, t FuncType) []byte {
 
 // heapType reads what follows a reference prefix. Type indices are checked against types, the number of types known so far.
 func (r *reader) heapType(types int) int64 {
-	start, h := r.pos, r.signed(33)
+	start, h := r.at(), r.signed(33)
 	switch {
 	case !r.ok() || h == heapFunc || h == heapExtern || h == heapExn:
 	case h < 0:
@@ -88,7 +88,7 @@ func (r *reader) heapType(types int) int64 {
 
 // valueType reads any value type.
 func (r *reader) valueType(types int) ValueType {
-	start, b := r.pos, r.byte()
+	start, b := r.at(), r.byte()
 	switch t := ValueType(b); t {
 	case I32, I64, F32, F64, V128, FuncRef, ExternRef, ExnRef:
 		return t
@@ -102,7 +102,7 @@ func (r *reader) valueType(types int) ValueType {
 
 // refType reads a value type that must be a reference.
 func (r *reader) refType(types int) ValueType {
-	start, t := r.pos, r.valueType(types)
+	start, t := r.at(), r.valueType(types)
 	if r.ok() && !t.isRef() {
 		r.fail(start, "malformed reference type %s", t)
 	}
@@ -111,7 +111,7 @@ func (r *reader) refType(types int) ValueType {
 
 // valueTypes reads a vector of at most limit value types.
 func (r *reader) valueTypes(types, limit int) []ValueType {
-	start, n := r.pos, r.count(1)
+	start, n := r.at(), r.count(1)
 	if n > limit {
 		r.fail(start, "%d values in a function type, at most %d are supported", n, limit)
 		return nil
@@ -140,7 +140,7 @@ type limits struct {
 
 // limits reads sizes of at most ceiling.
 func (r *reader) limits(ceiling uint32) limits {
-	start, flag := r.pos, r.byte()
+	start, flag := r.at(), r.byte()
 	if flag > 3 {
 		r.fail(start, "malformed limits flags %#x", flag)
 	}
