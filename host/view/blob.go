@@ -54,7 +54,7 @@ func decodeBlobs(j job) {
 	var views [3]*builder
 	done := 0
 	for _, r := range j.scan.runs {
-		if r.lo >= done {
+		if r.lo >= done && j.s.Views[j.parent].fresh(r.lo, r.hi) {
 			done = j.blob(&views, r.lo, r.hi)
 		}
 	}
@@ -142,9 +142,19 @@ func (j job) try(views *[3]*builder, c int, lo, hi int) bool {
 	b.sep('\n', lo)
 	start := len(b.text)
 	cd.decode(b, lo, hi)
-	if got := b.text[start:]; len(got) < 4 || !textual(trimPartial(got)) {
+	if got := trimPartial(b.text[start:]); len(got) < 4 || !textual(got) || cd.bits == 4 && allDigits(j.src[lo:hi]) && !fluentText(got, minPairs) {
 		b.rewind(at)
 		return false
+	}
+	return true
+}
+
+// allDigits reports whether p holds no letter: such a hexadecimal number is more likely a decimal one.
+func allDigits(p []byte) bool {
+	for _, c := range p {
+		if letter(c) {
+			return false
+		}
 	}
 	return true
 }

@@ -90,7 +90,7 @@ var folds = sync.OnceValue(func() *foldTable {
 func (t *foldTable) compatible(c rune) {
 	to := []rune(norm.NFKC.String(string(c)))
 	switch {
-	case len(to) == 1 && to[0] == c || len(to) == 0:
+	case len(to) == 0 || to[0] == c || to[0] == ' ' && len(to) > 1: // an accent standing alone
 	case len(to) == 1:
 		t.set(c, glyphAlways, to[0])
 	default:

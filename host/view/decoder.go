@@ -18,7 +18,14 @@ const (
 	stepURL
 	stepTags
 	stepFold
+	stepJoined
+	stepSpaced
+	stepSegment
 	stepBlob
+	stepNumber
+	stepLeet
+	stepCipher
+	stepMirror
 )
 
 // stepFresh is the step of views that hold nothing but decoded text: every decoder may run on them.
@@ -52,5 +59,12 @@ var decoders = []decoder{
 	{stepURL, markPercent, decodePercent},
 	{stepTags, markHigh, decodeInvisible},
 	{stepFold, markHigh | markControl, decodeFold},
-	{stepBlob, markAny, decodeBlobs},
+	{stepJoined, markQuote | markPlus | markEqual, decodeJoined},
+	{stepSpaced, markSpaced, decodeSpaced},
+	{stepSegment, markRun, decodeSegments},
+	{stepBlob, markRun, decodeBlobs},
+	{stepNumber, markNumbers, decodeNumbers},
+	{stepLeet, markLeet, decodeLeet},
+	{stepCipher, markCipher, decodeCipher},
+	{stepMirror, markMirror, decodeMirror},
 }

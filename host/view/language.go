@@ -81,6 +81,18 @@ func letterClass(c byte) byte {
 
 func pairBits(a, b byte) float64 { return bigrams[int(letterClass(a))*classes+int(letterClass(b))] }
 
+// unigrams are the letters' own log probabilities.
+var unigrams = func() (t [27]float64) {
+	for a := range t {
+		sum := 0.0
+		for b := range t {
+			sum += math.Exp2(bigrams[a*classes+b])
+		}
+		t[a] = math.Log2(sum)
+	}
+	return t
+}()
+
 // randomPair is the log probability of a given pair of letters if all were alike.
 var randomPair = func() float64 {
 	sum := 0.0
@@ -117,7 +129,7 @@ func prose(p []byte) (bits float64, pairs int) {
 	return bits / float64(max(pairs, 1)), pairs
 }
 
-// words holds the words of the samples with two letters or more.
+// words holds the words of the samples.
 var words = func() map[string]bool {
 	set := map[string]bool{}
 	for _, text := range samples {
@@ -133,7 +145,7 @@ var words = func() map[string]bool {
 // maxKnown is longer than any word of the samples.
 const maxKnown = 24
 
-// knownWords counts the words of a text, and how many of them the samples hold.
+// knownWords counts the words of three letters or more in a text, and how many of them the samples hold.
 func knownWords(p []byte) (known, total int) {
 	var w [maxKnown]byte
 	n := 0
@@ -145,7 +157,7 @@ func knownWords(p []byte) (known, total int) {
 			n++
 			continue
 		}
-		if n > 1 {
+		if n > 2 {
 			total++
 			if n <= maxKnown && words[string(w[:n])] {
 				known++

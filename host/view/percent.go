@@ -94,11 +94,12 @@ func (e *editor) percentRun(i, hi int) int {
 	return i + 3*max(size, 1)
 }
 
-// decodeQuotedPrintable reads the mail encoding of that name. A single "=20" is more often an assignment, so it takes three escapes.
+// decodeQuotedPrintable reads the mail encoding of that name. "=20" may as well be an assignment; in quoted-printable text nearly every
+// equals sign starts an escape.
 func decodeQuotedPrintable(j job) {
 	e := editor{b: j.build(stepQP, "qp")}
 	e.b.encoded = true
-	count := 0
+	count, sure, others, end := 0, 0, 0, 0
 	for i := 0; i < len(j.src); {
 		k := bytes.IndexByte(j.src[i:], '=')
 		if k < 0 {
@@ -106,12 +107,19 @@ func decodeQuotedPrintable(j job) {
 		}
 		i += k
 		n := e.quoted(i)
-		if n > 0 {
+		switch {
+		case n == 0:
+			others++
+		case n == 2 || n > 3 || i == end || j.src[i+1] == '\r' || bytes.HasPrefix(j.src[i:], []byte("=3D")):
+			sure++ // a soft line break, a character of several bytes, several escapes in a row, an equals sign
+			fallthrough
+		default:
 			count++
 		}
 		i += max(n, 1)
+		end = i
 	}
-	if count < 3 {
+	if count < 3 || sure == 0 || others > count/4 {
 		e.b.discard()
 		return
 	}

@@ -22,6 +22,7 @@ const (
 	markPlus                        // +
 	markWord                        // letters and digits
 	// Traits, found by statistics; see trait.
+	markRun // base64 characters, see minBlob
 	markSpaced
 	markNumbers
 	markLeet
@@ -114,8 +115,8 @@ func (t thresholds) word() uint64 {
 
 // The limits: a window of prose stays far below, a window of the disguise far above. In a text of few windows half of one is enough.
 var (
-	longText  = thresholds{cipher: window*laneBias + 8*bitsScale, mirror: window*laneBias + 8*bitsScale, starts: 9, numbers: 10, leet: 4}.word()
-	shortText = thresholds{cipher: window*laneBias + 4*bitsScale, mirror: window*laneBias + 4*bitsScale, starts: 5, numbers: 6, leet: 3}.word()
+	longText  = thresholds{cipher: window*laneBias + 6*bitsScale, mirror: window*laneBias + 7*bitsScale, starts: 9, numbers: 10, leet: 4}.word()
+	shortText = thresholds{cipher: window*laneBias + 3*bitsScale, mirror: window*laneBias + 3*bitsScale, starts: 5, numbers: 6, leet: 3}.word()
 )
 
 // short is the length up to which a text counts as short.
@@ -254,6 +255,7 @@ func (s *scan) findRuns(p []byte, lo, hi int) int {
 			break
 		}
 		s.runs = append(s.runs, region{start, end})
+		s.seen |= markRun
 		lo = end
 	}
 	return max(lo, hi)

@@ -111,6 +111,9 @@ func (j job) build(st step, name string) *builder {
 	return b
 }
 
+// fresh is View.fresh of the source.
+func (b *builder) fresh(lo, hi int) bool { return b.parent < 0 || b.s.Views[b.parent].fresh(lo, hi) }
+
 // room reports whether n more bytes fit, and books them.
 func (b *builder) room(n int) bool {
 	if b.s.used+n > b.s.lim.Bytes {

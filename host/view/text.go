@@ -192,7 +192,7 @@ func textual(p []byte) bool {
 		switch {
 		case c >= utf8.RuneSelf:
 			var r rune
-			if r, n = utf8.DecodeRune(p[i:]); r == utf8.RuneError || r < 0xa0 || r >= 0xe000 && r < 0xf900 {
+			if r, n = utf8.DecodeRune(p[i:]); r == utf8.RuneError || r < 0xa0 || r >= 0xe000 && r < 0xf900 || r&0xfffe == 0xfffe {
 				bad++
 			} else {
 				word++

@@ -107,6 +107,10 @@ func (v *View) Decoded(start, end int) bool {
 	return !v.spans[i].copied() || (i+1 < len(v.spans) && int(v.spans[i+1].out) < end)
 }
 
+// fresh reports whether a decoder that looks at single stretches has to look at [start, end): text copied from the parent was looked
+// at there.
+func (v *View) fresh(start, end int) bool { return v.Parent < 0 || v.Decoded(start, end) }
+
 // Set holds all views of one payload. It belongs to one goroutine until Of returns, and may then be read by many.
 type Set struct {
 	// Views starts with the original text ("text", UTF-8 repaired); every parent comes before its children.
@@ -191,7 +195,7 @@ func (s *Set) wanted(v *View, d *decoder) bool {
 	if d.marks&s.scan.seen == 0 {
 		return false
 	}
-	return v.Parent < 0 || d.step > v.step || v.novel&d.marks != 0
+	return v.Parent < 0 || d.step > v.step || v.novel&d.marks != 0 && !(d.step == stepFold && v.step == stepFold)
 }
 
 // known reports whether a view with this text exists already.

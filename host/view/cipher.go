@@ -1,0 +1,311 @@
+package view
+
+import "unicode/utf8"
+
+// substitution maps each letter to another one; index 0 is unused.
+type substitution [27]byte
+
+// shifted is the Caesar cipher's inverse for the given key; mirroredAlphabet is Atbash, its own inverse.
+func shifted(key int) (s substitution) {
+	for c := 1; c <= 26; c++ {
+		s[c] = byte((c-1+26-key)%26 + 1)
+	}
+	return s
+}
+
+func mirroredAlphabet() (s substitution) {
+	for c := 1; c <= 26; c++ {
+		s[c] = byte(27 - c)
+	}
+	return s
+}
+
+// ciphers are the substitutions that are tried, rot13 first.
+var ciphers = func() []substitution {
+	list := []substitution{shifted(13)}
+	for key := 1; key < 26; key++ {
+		if key != 13 {
+			list = append(list, shifted(key))
+		}
+	}
+	return append(list, mirroredAlphabet())
+}()
+
+// of replaces a letter and keeps its case; other bytes stay.
+func (s *substitution) of(c byte) byte {
+	if !letter(c) {
+		return c
+	}
+	return c&^31 | s[c&31]
+}
+
+const (
+	// margin is how far beyond a noticed region a passage may reach.
+	margin = 2 * window
+	// piece is the longest stretch that is judged at once, so that a disguised sentence is not outvoted by a long text around it.
+	piece = 512
+	// A passage is taken for deciphered when it gains minGain bits of likelihood in all, and its letter pairs have fluent bits each.
+	minGain = 40
+	fluent  = 0.5
+	// spent is charged for each letter pair, so that a passage does not grow over text that gains nothing.
+	spent = 0.1
+	// minPairs is the least number of letter pairs that statistics say anything about.
+	minPairs = 8
+)
+
+// pieces calls f for each region with its margins, cut into pieces; pieces do not overlap.
+func (j job) pieces(t trait, f func(lo, hi int)) {
+	done := 0
+	for _, r := range j.scan.regions[t] {
+		if !j.s.Views[j.parent].fresh(r.lo, r.hi) {
+			continue
+		}
+		lo, hi := max(r.lo-margin, done), min(r.hi+margin, len(j.src))
+		j.s.Work += max(hi-lo, 0)
+		for lo < hi {
+			end := min(lo+piece, hi)
+			if hi-end < margin {
+				end = hi
+			}
+			f(lo, end)
+			lo = end
+		}
+		done = max(done, hi)
+	}
+}
+
+// decodeCipher finds passages in rot13 ("rot13") or in another shift or mirror of the alphabet ("caesar").
+func decodeCipher(j job) {
+	rot13, other := j.build(stepCipher, "rot13"), j.build(stepCipher, "caesar")
+	rot13.encoded, other.encoded = true, true
+	j.pieces(traitCipher, func(lo, hi int) {
+		if rot13.decipher(&ciphers[0], lo, hi, minPairs) {
+			return
+		}
+		if k := likeliest(j.src[lo:hi]); k > 0 {
+			other.decipher(&ciphers[k], lo, hi, minCaesar)
+		}
+	})
+	rot13.commit()
+	other.commit()
+}
+
+// likeliest picks the cipher whose plain text has the most usual letters; 0 when none stands out or it is rot13.
+func likeliest(p []byte) int {
+	var count [27]float64
+	total := 0.0
+	for _, c := range p {
+		if letter(c) {
+			count[c&31]++
+			total++
+		}
+	}
+	best, at := 0.0, 0
+	for k := range ciphers {
+		sum := 0.0
+		for c := 1; c <= 26; c++ {
+			sum += count[c] * unigrams[ciphers[k][c]]
+		}
+		if k == 0 || sum > best {
+			best, at = sum, k
+		}
+	}
+	return at
+}
+
+// decipher finds the passage of [lo, hi) that gains most by a substitution, and appends it if it then reads like language.
+func (b *builder) decipher(sub *substitution, lo, hi, pairs int) bool {
+	from, to, gain := bestPassage(b.src, lo, hi, func(p, c byte) float64 {
+		return languageBits(sub[p], sub[c]) - languageBits(p, c) - spent
+	})
+	if gain < minGain {
+		return false
+	}
+	at := b.mark()
+	if l := b.last(); l == nil || int(l.src+l.n) != from {
+		b.sep('\n', from)
+	}
+	start := len(b.text)
+	for i := from; i < to; i++ {
+		if c := b.src[i]; letter(c) {
+			b.putByte(sub.of(c), i, i+1)
+		} else {
+			b.copy(i, i+1)
+		}
+	}
+	if !fluentText(b.text[start:], pairs) {
+		b.rewind(at)
+		return false
+	}
+	return true
+}
+
+// minCaesar is how many letter pairs a passage in another cipher than rot13 must have: with 26 to choose from, one of them makes
+// something like language of any short string.
+const minCaesar = 20
+
+// fluentText reports whether p reads like language: by its letter pairs, or, when it is short or in a language not sampled, by them
+// together with the words. least is how many pairs there must be.
+func fluentText(p []byte, least int) bool {
+	bits, pairs := prose(p)
+	known, total := knownWords(p)
+	return pairs >= least && (bits >= 2*fluent || bits >= fluent && known*3 >= total && known > 0)
+}
+
+// bestPassage finds the range of [lo, hi) whose letter pairs have the greatest sum of f, widened to whole words.
+func bestPassage(p []byte, lo, hi int, f func(prev, cur byte) float64) (from, to int, best float64) {
+	sum, start := 0.0, lo
+	prev := classSpace
+	for i := lo; i < hi; i++ {
+		cur := classOf[p[i]]
+		if prev-1 < 26 && cur-1 < 26 {
+			if sum += f(prev, cur); sum < 0 {
+				sum, start = 0, i
+			}
+			if sum > best {
+				best, from, to = sum, start, i+1
+			}
+		}
+		prev = cur
+	}
+	for from > lo && p[from-1] > ' ' {
+		from--
+	}
+	for to < hi && p[to] > ' ' {
+		to++
+	}
+	return from, to, best
+}
+
+// decodeMirror finds passages written backwards ("reversed"). Whether letters or also the order of the words is turned around cannot
+// be told from the letters, so both readings are given, one after the other.
+func decodeMirror(j job) {
+	b := j.build(stepMirror, "reversed")
+	b.encoded = true
+	var from, to, words int
+	flush := func() {
+		if to > from && words > 0 {
+			b.sep('\n', from)
+			b.reverse(from, to)
+			b.sep('\n', from)
+			b.reverseWords(from, to)
+		}
+		from, to, words = 0, 0, 0
+	}
+	j.pieces(traitMirror, func(lo, hi int) {
+		f, t, known := j.mirrored(lo, hi)
+		if t == f || known == 0 {
+			return
+		}
+		if f-to > margin {
+			flush()
+			from = f
+		}
+		to, words = t, words+known
+	})
+	flush()
+	b.commit()
+}
+
+// mirrored finds the passage of [lo, hi) that reads better backwards, and counts its known words in that direction. The range is
+// empty if forwards is as good.
+func (j job) mirrored(lo, hi int) (from, to, known int) {
+	sum, start, best := 0.0, lo, 0.0
+	prev := classSpace
+	for i := lo; i < hi; i++ {
+		cur := classOf[j.src[i]]
+		if cur == classHigh {
+			cur = classSpace
+		}
+		if sum += mirrorBits(prev, cur) - spent; sum < 0 {
+			sum, start = 0, i
+		}
+		if sum > best {
+			best, from, to = sum, start, i+1
+		}
+		prev = cur
+	}
+	for from > lo && j.src[from-1] > ' ' {
+		from--
+	}
+	for to < hi && j.src[to] > ' ' {
+		to++
+	}
+	if best < minGain/2 {
+		return 0, 0, 0
+	}
+	forward, total := knownWords(j.src[from:to])
+	known = knownMirrored(j.src[from:to])
+	if known < 2*forward || best < minGain && known < 2 || known*5 < total {
+		return 0, 0, 0
+	}
+	return from, to, known
+}
+
+// knownMirrored counts the words of p that are known when read backwards.
+func knownMirrored(p []byte) (known int) {
+	var w [maxKnown]byte
+	n := 0
+	for i := len(p) - 1; i >= -1; i-- {
+		if i >= 0 && letter(p[i]) {
+			if n < maxKnown {
+				w[n] = p[i] | 0x20
+			}
+			n++
+			continue
+		}
+		if n > 2 && n <= maxKnown && words[string(w[:n])] {
+			known++
+		}
+		n = 0
+	}
+	return known
+}
+
+// reverse appends [lo, hi) backwards, character by character.
+func (b *builder) reverse(lo, hi int) {
+	for i := hi; i > lo; {
+		_, n := utf8.DecodeLastRune(b.src[lo:i])
+		if n == 1 {
+			b.mirrorByte(b.src[i-1], i-1)
+		} else {
+			b.put(b.src[i-n:i], i-n, i)
+		}
+		i -= n
+	}
+}
+
+// mirrorByte appends one byte that stands before the last one in the source.
+func (b *builder) mirrorByte(c byte, at int) {
+	l := b.last()
+	if l == nil || l.flags&spanMirror == 0 || int(l.src) != at+1 {
+		if !b.room(1) {
+			return
+		}
+		b.add(span{src: uint32(at), n: 1, groupOut: 1, groupSrc: 1, flags: spanMirror})
+		b.text = append(b.text, c)
+	} else if b.room(1) {
+		l.src--
+		l.n++
+		b.text = append(b.text, c)
+	}
+	b.novel |= markOf[c]
+	b.changed++
+}
+
+// reverseWords appends [lo, hi) with each word turned around, and the words in their order.
+func (b *builder) reverseWords(lo, hi int) {
+	for lo < hi {
+		k := lo
+		for k < hi && b.src[k] > ' ' {
+			k++
+		}
+		b.reverse(lo, k)
+		lo = k
+		for k < hi && b.src[k] <= ' ' {
+			k++
+		}
+		b.copy(lo, k)
+		lo = k
+	}
+}

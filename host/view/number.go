@@ -1,0 +1,280 @@
+package view
+
+import (
+	"bytes"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	// minCodes is the shortest list of character codes that is read as text.
+	minCodes = 6
+	// maxCodeGap is the longest separator between two codes: ")+chr(" is one.
+	maxCodeGap = 10
+)
+
+// decodeNumbers reads lists of character codes: hexadecimal pairs ("69 67", "0x69,0x67"), decimal numbers, octets of bits, octal
+// triples; and Morse code.
+func decodeNumbers(j job) {
+	n := numbers{codes: j.build(stepFresh, "charcodes"), bits: j.build(stepFresh, "binary"), hex: j.build(stepFresh, "hex"),
+		morse: j.build(stepFresh, "morse"), src: j.src}
+	j.pieces(traitNumbers, func(lo, hi int) {
+		for i := max(lo, n.done); i < hi; {
+			i = n.list(i)
+		}
+		for i := max(lo, n.dots); i < hi; {
+			i = n.signals(i)
+		}
+	})
+	for _, b := range []*builder{n.codes, n.bits, n.hex, n.morse} {
+		b.encoded = true
+		b.commit()
+	}
+}
+
+type numbers struct {
+	src                     []byte
+	codes, bits, hex, morse *builder
+	// done and dots are up to where lists and Morse code were looked for.
+	done, dots int
+}
+
+// code is one member of a list, without its prefix.
+type code struct{ lo, hi, next int }
+
+// list reads the list of codes at i, if there is one, and returns where to go on.
+func (n *numbers) list(i int) int {
+	first := codeAt(n.src, i)
+	if first.lo == first.hi {
+		n.done = i + 1
+		return i + 1
+	}
+	list := []code{first}
+	for end := first.next; ; {
+		next := n.following(end, list)
+		if next.lo == next.hi {
+			break
+		}
+		list = append(list, next)
+		end = next.next
+	}
+	last := list[len(list)-1]
+	n.done = last.next
+	if len(list) >= minCodes || last.hi-list[0].lo >= 8*minCodes {
+		n.read(list)
+	}
+	return n.done
+}
+
+// codeAt finds the digits at i: a whole word of hexadecimal digits, with or without 0x.
+func codeAt(p []byte, i int) code {
+	if i > 0 && markOf[p[i-1]]&markWord != 0 {
+		return code{}
+	}
+	lo := i
+	if i+2 < len(p) && p[i] == '0' && p[i+1]|0x20 == 'x' {
+		lo += 2
+	}
+	hi := lo
+	for hi < len(p) && digitOf(p[hi]) < 16 {
+		hi++
+	}
+	if hi == lo || hi < len(p) && letter(p[hi]) {
+		return code{}
+	}
+	return code{lo, hi, hi}
+}
+
+// following finds the next code of a list: the same separator as between the first two, if it is more than white space and commas.
+func (n *numbers) following(end int, list []code) code {
+	k := end
+	for k < len(n.src) && k-end <= maxCodeGap {
+		if c := codeAt(n.src, k); c.lo < c.hi && (k > end) {
+			gap := n.src[end:k]
+			if plainGap(gap) || len(list) > 1 && bytes.Equal(gap, n.src[list[0].hi:min(list[0].hi+len(gap), len(n.src))]) ||
+				len(list) == 1 && len(gap) <= maxCodeGap {
+				return c
+			}
+			return code{}
+		}
+		k++
+	}
+	return code{}
+}
+
+// plainGap reports whether a separator is white space with at most one punctuation mark.
+func plainGap(gap []byte) bool {
+	marks := 0
+	for _, c := range gap {
+		if c > ' ' {
+			marks++
+		}
+		if c >= utf8.RuneSelf || markOf[c]&markWord != 0 {
+			return false
+		}
+	}
+	return marks <= 1 && len(gap) <= 4
+}
+
+// read tries the ways to read a list and keeps the first that yields language.
+func (n *numbers) read(list []code) {
+	for _, way := range []struct {
+		b           *builder
+		base, width int
+	}{{n.bits, 2, 8}, {n.hex, 16, 2}, {n.codes, 10, 0}, {n.codes, 8, 3}} {
+		if fits(n.src, list, way.base, way.width) && n.spell(way.b, list, way.base, way.width) {
+			return
+		}
+	}
+}
+
+// fits reports whether all codes are written in a base with a fixed number of digits (0: up to seven; octets may follow each other
+// without a gap).
+func fits(p []byte, list []code, base, width int) bool {
+	for _, c := range list {
+		size := c.hi - c.lo
+		if width == 0 && size > 7 || width > 0 && size != width && (base != 2 || size%8 != 0) {
+			return false
+		}
+		for _, d := range p[c.lo:c.hi] {
+			if digitOf(d) >= base {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// spell appends the text that the codes stand for, if it reads like language.
+func (n *numbers) spell(b *builder, list []code, base, width int) bool {
+	at := b.mark()
+	b.sep('\n', list[0].lo)
+	start := len(b.text)
+	if width == 0 {
+		for _, c := range list {
+			b.putRune(rune(valueOf(n.src[c.lo:c.hi], base)), c.lo, c.hi)
+		}
+	} else {
+		b.octets(list, base, width)
+	}
+	got := b.text[start:]
+	if !textual(got) || !spelled(got) {
+		b.rewind(at)
+		return false
+	}
+	return true
+}
+
+// minDistinct is how many different characters a word list or a sentence has at least; a table of numbers may have fewer.
+const minDistinct = 4
+
+// spelled is fluentText for short texts too: one known word will do. Of other scripts it only asks for letters of some variety.
+func spelled(p []byte) bool {
+	seen, letters, runes := map[rune]bool{}, 0, 0
+	for _, r := range string(p[:min(len(p), 256)]) {
+		seen[r] = true
+		runes++
+		if unicode.IsLetter(r) || r == ' ' {
+			letters++
+		}
+	}
+	if len(seen) < minDistinct || letters*10 < runes*6 {
+		return false
+	}
+	if hasHigh(p) {
+		return true
+	}
+	bits, pairs := prose(p)
+	known, _ := knownWords(p)
+	return known > 0 && bits > 0 || pairs >= minSpaced && bits >= fluent
+}
+
+// octets appends codes that are bytes, which may form characters of several bytes.
+func (b *builder) octets(list []code, base, width int) {
+	var vals []byte
+	var ends []int
+	for _, c := range list {
+		for lo := c.lo; lo < c.hi; lo += width {
+			vals = append(vals, byte(valueOf(b.src[lo:lo+width], base)))
+			ends = append(ends, lo+width)
+		}
+	}
+	start := list[0].lo
+	for i := 0; i < len(vals); {
+		r, n := utf8.DecodeRune(vals[i:])
+		b.putRune(r, start, ends[i+n-1])
+		start = ends[i+n-1]
+		i += n
+	}
+}
+
+func valueOf(p []byte, base int) (v int) {
+	for _, c := range p {
+		v = v*base + digitOf(c)
+	}
+	return v
+}
+
+// morseCodes gives the letter for each Morse sign, as a number: 1, then a bit for each sign, dash 1 (ITU-R M.1677-1).
+var morseCodes = func() map[int]byte {
+	codes := map[int]byte{}
+	for i, sign := range bytes.Fields([]byte(".- -... -.-. -.. . ..-. --. .... .. .--- -.- .-.. -- -. --- .--. --.- .-. ... - ..- ...- .-- -..- -.-- --.. " +
+		"----- .---- ..--- ...-- ....- ..... -.... --... ---.. ----. .-.-.- --..-- ..--..")) {
+		v := 1
+		for _, c := range sign {
+			v <<= 1
+			if c == '-' {
+				v |= 1
+			}
+		}
+		codes[v] = "abcdefghijklmnopqrstuvwxyz0123456789.,?"[i]
+	}
+	return codes
+}()
+
+// signals reads the Morse code at i, if there is some, and returns where to go on.
+func (n *numbers) signals(i int) int {
+	b := n.morse
+	if !signal(n.src[i]) || i > 0 && n.src[i-1] > ' ' && n.src[i-1] != '/' {
+		n.dots = i + 1
+		return i + 1
+	}
+	at := b.mark()
+	b.sep('\n', i)
+	start, count := len(b.text), 0
+	k := i
+	for k < len(n.src) {
+		end, v := k, 1
+		for end < len(n.src) && end-k < 8 && signal(n.src[end]) {
+			v <<= 1
+			if n.src[end] != '.' {
+				v |= 1
+			}
+			end++
+		}
+		c, ok := morseCodes[v]
+		if !ok {
+			break
+		}
+		b.putByte(c, k, end)
+		count++
+		k = end
+		for end < len(n.src) && end-k < 5 && (n.src[end] <= ' ' || n.src[end] == '/' || n.src[end] == '|') {
+			end++
+		}
+		if end-k > 1 {
+			b.sep(' ', k)
+		}
+		if end == k {
+			break
+		}
+		k = end
+	}
+	if count < minCodes || !spelled(b.text[start:]) {
+		b.rewind(at)
+	}
+	n.dots = max(k, i+1)
+	return n.dots
+}
+
+func signal(c byte) bool { return c == '.' || c == '-' || c == '_' }

@@ -1,0 +1,107 @@
+package view
+
+// decodeSegments puts spaces between words that were run together: theseWords, these_words, these-words ("segmented").
+func decodeSegments(j job) {
+	b := j.build(stepSegment, "segmented")
+	for _, r := range j.scan.runs {
+		if j.s.Views[j.parent].fresh(r.lo, r.hi) {
+			b.segment(r.lo, r.hi)
+		}
+	}
+	b.commit()
+}
+
+// minSegments is how many words a run must fall into, most of them known.
+const minSegments = 4
+
+// segment appends the run [lo, hi) with spaces between its words, if it is made of known words.
+func (b *builder) segment(lo, hi int) {
+	at := b.mark()
+	b.sep('\n', lo)
+	start := len(b.text)
+	for i := lo; i < hi; {
+		end := wordEnd(b.src, i, hi)
+		if end == i {
+			i++
+			continue
+		}
+		if len(b.text) > start {
+			b.putByte(' ', i, i)
+		}
+		b.unglue(i, end)
+		i = end
+	}
+	known, total := knownWords(b.text[start:])
+	if known < minSegments-1 || total < minSegments || known*2 < total {
+		b.rewind(at)
+	}
+}
+
+// wordEnd is the end of the letters at i that belong to one word by their case.
+func wordEnd(p []byte, i, hi int) int {
+	k := i
+	for k < hi && letter(p[k]) && (k == i || p[k]&0x20 != 0 || p[k-1]&0x20 == 0) {
+		k++
+	}
+	return k
+}
+
+const (
+	// minGlued and maxGlued bound the runs of letters that are split: shorter ones are words, longer ones cost too much.
+	minGlued, maxGlued = 12, 256
+	// The cost of a known word, of a known word of two letters, and of a letter that belongs to no word. A run whose cost is above
+	// maxCost for each of its letters is not split.
+	costWord, costShort, costStray = 4, 8, 12
+	maxCost                        = 1.2
+)
+
+// unglue appends the letters [lo, hi), split at the least cost.
+func (b *builder) unglue(lo, hi int) {
+	n := hi - lo
+	if n > maxGlued || n < minGlued {
+		b.copy(lo, hi)
+		return
+	}
+	b.s.Work += n * maxKnown
+	var cost [maxGlued + 1]int
+	var back [maxGlued + 1]int
+	var w [maxGlued]byte
+	for i := range n {
+		w[i] = b.src[lo+i] | 0x20
+	}
+	for i := 1; i <= n; i++ {
+		cost[i], back[i] = cost[i-1]+costStray, i-1
+		for k := max(0, i-maxKnown); k < i-1; k++ {
+			c := cost[k] + costWord
+			if i-k == 2 {
+				c = cost[k] + costShort
+			}
+			if c < cost[i] && words[string(w[k:i])] {
+				cost[i], back[i] = c, k
+			}
+		}
+	}
+	if float64(cost[n]) > maxCost*float64(n) {
+		b.copy(lo, hi)
+		return
+	}
+	b.emitGlued(lo, back[:n+1])
+}
+
+// emitGlued appends the words that the back pointers describe.
+func (b *builder) emitGlued(lo int, back []int) {
+	var cuts [maxGlued + 1]int
+	n := len(cuts)
+	for i := len(back) - 1; i > 0; i = back[i] {
+		n--
+		cuts[n] = i
+	}
+	from := 0
+	for _, to := range cuts[n:] {
+		if from > 0 {
+			b.putByte(' ', lo+from, lo+from)
+		}
+		b.copy(lo+from, lo+to)
+		from = to
+	}
+}
