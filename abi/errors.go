@@ -2,6 +2,7 @@ package abi
 
 import (
 	"errors"
+	"strings"
 
 	v1 "github.com/amygdala-host/amygdala/abi/v1"
 )
@@ -82,7 +83,7 @@ func KindOf(err error) v1.ErrorKind {
 	return v1.ErrorKindInternal
 }
 
-// ToWire turns err into the message a guest answers with. The text is cut to MaxErrorMessage bytes.
+// ToWire turns err into the message a guest answers with. Its text is cut to MaxErrorMessage bytes, op and subject to MaxIdentifier.
 func ToWire(err error) *v1.Error {
 	if err == nil {
 		return nil
@@ -90,13 +91,18 @@ func ToWire(err error) *v1.Error {
 	w := &v1.Error{Kind: KindOf(err), Message: []byte(err.Error())}
 	var e *Error
 	if errors.As(err, &e) {
-		w.Op, w.Subject = e.Op, e.Subject
+		w.Op, w.Subject = identifier(e.Op), identifier(e.Subject)
 		if e.Err != nil {
 			w.Message = []byte(e.Err.Error())
 		}
 	}
 	w.Message = w.Message[:min(len(w.Message), MaxErrorMessage)]
 	return w
+}
+
+// identifier makes s fit for a string field: short, and UTF-8.
+func identifier(s string) string {
+	return strings.ToValidUTF8(s[:min(len(s), MaxIdentifier)], "\uFFFD")
 }
 
 // FromWire turns a guest's error into an *Error; nil stays nil.
