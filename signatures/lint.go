@@ -80,7 +80,7 @@ func lintAnchors(s *Signature, c *compiled) []Problem {
 		switch {
 		case !wide && size < MinAnchorBytes:
 			out = append(out, s.problem(Error, path, "anchor %q is shorter than %d bytes; it would be looked up everywhere: use a longer word", text, MinAnchorBytes))
-		case !wide && run < MinAnchorBytes && size < 2*MinAnchorBytes:
+		case !wide && run < MinAnchorBytes && size < 2*MinAnchorBytes && !s.Exact: // compared byte by byte, "sk-" and "SG." are rare enough
 			out = append(out, s.problem(Error, path, "anchor %q has no run of %d letters or digits; use a longer one", text, MinAnchorBytes))
 		case commonness(text) >= tooCommon:
 			out = append(out, s.problem(Error, path, "anchor %q occurs about %d times in 1 MB of ordinary English, more than %d; put it into a later group and anchor on a rarer word",
