@@ -101,6 +101,9 @@ func (f *fn) instruction() {
 	f.plan.spend(int(o.cost))
 	switch o.imm {
 	case immNone:
+		if code == opRefAsNonNull {
+			f.m.uses(FeatureTypedRefs)
+		}
 	case immBlock:
 		f.openBlock(code)
 	case immElse:

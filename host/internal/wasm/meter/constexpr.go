@@ -3,8 +3,8 @@ package meter
 // constExpr copies a constant expression up to and including its end, with function indices shifted. Globals at or beyond the given
 // number are unknown to it.
 //
-// want is the type that the expression must have. A null is refused where a null of that heap type cannot stand: wazero judges
-// `ref.null func` by the type of function 0, and injection changes which function that is.
+// want is the type that the expression must have. Where it is a typed reference, an untyped null or global is refused: wazero judges
+// such an expression by the type of function 0, and injection can change which function that is.
 func (m *module) constExpr(s *reader, out []byte, want ValueType, globals int) []byte {
 	for s.ok() {
 		start, op := s.at(), s.byte()
@@ -15,9 +15,7 @@ func (m *module) constExpr(s *reader, out []byte, want ValueType, globals int) [
 			out = appendU32(append(out, op), m.shift(s.index("function", len(m.funcs))))
 			continue
 		case opGlobalGet:
-			if i := s.index("global", globals); int(i) >= m.importedGlobs {
-				m.uses(FeatureExtendedConst)
-			}
+			m.constGlobal(s, want, globals)
 		case opRefNull:
 			m.constNull(s, want)
 		case opI32Const:
@@ -41,6 +39,20 @@ func (m *module) constExpr(s *reader, out []byte, want ValueType, globals int) [
 		out = append(out, s.buf[start:s.pos]...)
 	}
 	return out
+}
+
+// constGlobal reads the operand of global.get where a value of type want is needed.
+func (m *module) constGlobal(s *reader, want ValueType, globals int) {
+	start, i := s.at(), s.index("global", globals)
+	if !s.ok() {
+		return
+	}
+	if int(i) >= m.importedGlobs {
+		m.uses(FeatureExtendedConst)
+	}
+	if want > 0xff && m.globals[i].value <= 0xff {
+		s.fail(start, "type mismatch, a global of type %s cannot initialise this reference type", m.globals[i].value)
+	}
 }
 
 // constNull reads the operand of ref.null where a value of type want is needed.
