@@ -330,10 +330,9 @@ func (a *automaton) step(s uint32, key byte) uint32 {
 	}
 }
 
-// find runs over text[i:end] from state s until a literal ends. It returns the offset after that literal and the state there, or end and
-// the state at end.
-func (a *automaton) find(text []byte, i, end int, s uint32) (int, uint32, bool) {
-	text = text[:end]
+// find runs over text[i:] from state s until a literal ends. It returns the offset after that literal and the state there, or the end of
+// the text and the state there.
+func (a *automaton) find(text []byte, i int, s uint32) (int, uint32, bool) {
 	for i < len(text) {
 		if s >= a.full {
 			s = a.step(s, text[i])

@@ -36,6 +36,9 @@ func NewBudget(size int) *Budget {
 	return &Budget{limit: BudgetBase + BudgetPerByte*int64(size)}
 }
 
+// BudgetOf allows n bytes of verification.
+func BudgetOf(n int64) *Budget { return &Budget{limit: n} }
+
 // Used returns the bytes verified so far.
 func (b *Budget) Used() int64 { return b.used }
 

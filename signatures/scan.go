@@ -26,6 +26,7 @@ type scan struct {
 	areas  []area
 	hit    []int32 // signatures with areas or hits
 	pike   pike
+	lanes  lanes
 }
 
 // queue is first in, first out.
@@ -77,7 +78,7 @@ func (m *Matcher) match(dst []Hit, text []byte, q Query, tally *tally) ([]Hit, e
 	s := m.scratch.Get().(*scan)
 	defer s.release()
 	s.begin(dst, text, q, tally)
-	err := s.read(0, len(text))
+	err := s.read()
 	if err == nil {
 		err = s.judge()
 	}
@@ -121,18 +122,26 @@ func shrink[T any](items []T) []T {
 	return items[:0]
 }
 
-// read finds the literals in text[from:to] and lets the anchors gather what they need.
-func (s *scan) read(from, to int) error {
-	state := uint32(0)
-	found := false
-	for i := from; i < to; {
-		end := min(to, i+pollBytes)
-		at := i
-		i, state, found = s.m.auto.find(s.text, i, end, state)
-		if err := s.meter.poll(i - at); err != nil {
+// read finds the literals in the text and lets the anchors gather what they need.
+func (s *scan) read() error {
+	state, i := uint32(0), 0
+	for n := laneSize(len(s.text)); n > 0; n = laneSize(len(s.text) - i) {
+		if err := s.meter.poll(laneCount * n); err != nil {
 			return err
 		}
-		if found {
+		state = s.m.auto.block(&s.lanes, s.text, i, n, state)
+		i += laneCount * n
+		for k := range s.lanes {
+			for _, e := range s.lanes[k] {
+				if err := s.ended(e.state, e.end); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	for i < len(s.text) {
+		found := false
+		if i, state, found = s.m.auto.find(s.text, i, state); found {
 			if err := s.ended(state, i); err != nil {
 				return err
 			}

@@ -1,0 +1,107 @@
+package signatures
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+)
+
+func perfPacks(tb testing.TB) []*Pack {
+	if f := os.Getenv("SIGPACK"); f != "" {
+		data, err := os.ReadFile(f)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		p, err := Parse(f, data)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		return []*Pack{p}
+	}
+	packs, err := Load(Default())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return packs
+}
+
+// corpus reads the rows of a development set.
+func corpus(tb testing.TB, name string) [][]byte {
+	dir := os.Getenv("AMYGDALA_DATA")
+	if dir == "" {
+		tb.Skip("AMYGDALA_DATA is not set: the development sets are elsewhere")
+	}
+	f, err := os.Open(filepath.Join(dir, "eval", name+".jsonl.gz"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var out [][]byte
+	sc := bufio.NewScanner(z)
+	sc.Buffer(nil, 1<<24)
+	for sc.Scan() {
+		var row struct{ Text string }
+		if err := json.Unmarshal(sc.Bytes(), &row); err != nil {
+			tb.Fatal(err)
+		}
+		out = append(out, []byte(row.Text))
+	}
+	return out
+}
+
+func BenchmarkMatch(b *testing.B) {
+	t0 := time.Now()
+	packs := perfPacks(b)
+	t1 := time.Now()
+	m, err := Compile(packs)
+	if err != nil {
+		b.Fatal(err)
+	}
+	t2 := time.Now()
+	var ms runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&ms)
+	fmt.Printf("parse %v compile %v sigs %d literals %d states %d arcs %d width %d full %d heap %d MB\n", t1.Sub(t0), t2.Sub(t1), len(m.sigs), len(m.literals),
+		len(m.auto.states), len(m.auto.arcs), m.auto.width, m.auto.full, ms.HeapAlloc>>20)
+	for _, set := range []string{"dev_benign_docs", "dev_user_prompts", "dev_security_docs_hardneg", "dev_frr_benign"} {
+		all := bytes.Join(corpus(b, set), []byte("\n\n"))
+		for _, size := range []int{4 << 10, 64 << 10, 1 << 20} {
+			if size > len(all) {
+				continue
+			}
+			b.Run(fmt.Sprintf("%s/%dK", set, size>>10), func(b *testing.B) {
+				b.SetBytes(int64(size))
+				b.ReportAllocs()
+				var dst []Hit
+				off, hits, used := 0, 0, int64(0)
+				for b.Loop() {
+					if off+size > len(all) {
+						off = 0
+					}
+					bud := NewBudget(size)
+					var err error
+					dst, err = m.Match(dst[:0], all[off:off+size], Query{Budget: bud})
+					if err != nil {
+						b.Fatal(err)
+					}
+					hits += len(dst)
+					used += bud.used
+					off += size
+				}
+				b.ReportMetric(float64(hits)/float64(b.N), "hits")
+				b.ReportMetric(float64(used)/float64(b.N)/float64(size), "work/B")
+			})
+		}
+	}
+}
