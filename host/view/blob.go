@@ -43,22 +43,37 @@ type coding struct {
 	in, out int
 }
 
-var codings = []coding{
-	{name: "hex", chars: hexChars, bits: 4, in: 2, out: 1},
-	{name: "base32", chars: base32Chars, bits: 5, in: 8, out: 5},
-	{name: "base64", chars: base64Chars, bits: 6, in: 4, out: 3},
+var (
+	hexCoding    = coding{name: "hex", chars: hexChars, bits: 4, in: 2, out: 1}
+	base32Coding = coding{name: "base32", chars: base32Chars, bits: 5, in: 8, out: 5}
+	base64Coding = coding{name: "base64", chars: base64Chars, bits: 6, in: 4, out: 3}
+)
+
+// blobs collects what decodeBlobs finds in one text.
+type blobs struct {
+	j       job
+	src     []byte
+	views   [3]*builder
+	turned  *builder // blobs written backwards
+	squeeze []region // scratch
 }
 
-// decodeBlobs decodes runs of base64, base32 and hexadecimal that turn out to be text.
+// decodeBlobs decodes runs of base64, base32 and hexadecimal that turn out to be text, or to hold some.
 func decodeBlobs(j job) {
-	var views [3]*builder
+	f := blobs{j: j, src: j.src}
+	v := &j.s.Views[j.parent]
 	done := 0
 	for _, r := range j.scan.runs {
-		if r.lo >= done && j.s.Views[j.parent].fresh(r.lo, r.hi) {
-			done = j.blob(&views, r.lo, r.hi)
+		if r.lo < done {
+			continue
+		}
+		end := wrappedEnd(j.src, r.lo, r.hi)
+		if done = r.hi; v.fresh(r.lo, end) && f.run(r.lo, r.hi, end) {
+			done = end
 		}
 	}
-	for _, b := range views {
+	j.pieces(traitCipher, f.scattered)
+	for _, b := range append(f.views[:], f.turned) {
 		if b != nil {
 			b.encoded = true
 			b.commit()
@@ -87,20 +102,47 @@ func nextRun(p []byte, i, stop int) (lo, hi int) {
 	return len(p), len(p)
 }
 
-// blob tries the run [lo, hi), together with the lines it may go on in, and returns where to go on.
-func (j job) blob(views *[3]*builder, lo, hi int) int {
-	wrapped := wrappedEnd(j.src, lo, hi)
-	for {
-		for c := range codings {
-			if j.try(views, c, lo, wrapped) {
-				return wrapped
-			}
-		}
-		if wrapped == hi {
-			return hi
-		}
-		wrapped = hi
+// run tries the run [lo, hi), first together with the lines up to end that it may go on in.
+func (f *blobs) run(lo, hi, end int) bool {
+	f.j.s.Work += end - lo
+	if a, b := hexPart(f.src, lo, hi); b-a >= minBlob && f.text(0, &hexCoding, a, max(b, wrappedHex(f.src, b, hi, end))) {
+		return true
 	}
+	if oneCase(f.src[lo:hi]) && f.text(1, &base32Coding, lo, end) {
+		return true
+	}
+	return f.text(2, &base64Coding, lo, end) || f.backwards(lo, hi)
+}
+
+// hexPart finds the hexadecimal digits at the end of a run, after a prefix such as "0x".
+func hexPart(p []byte, lo, hi int) (int, int) {
+	k := hi
+	for k > lo && hexChars[p[k-1]] != 0xff {
+		k--
+	}
+	return k, hi
+}
+
+// wrappedHex is the end of the whole wrapped blob if it is hexadecimal too.
+func wrappedHex(p []byte, part, hi, end int) int {
+	for _, c := range p[hi:end] {
+		if c > ' ' && hexChars[c] == 0xff {
+			return part
+		}
+	}
+	return end
+}
+
+// oneCase reports whether p looks like base32: letters of one case and the digits 2 to 7.
+func oneCase(p []byte) bool {
+	up, low := false, false
+	for _, c := range p {
+		if base32Chars[c] == 0xff {
+			return false
+		}
+		up, low = up || c >= 'A' && c <= 'Z', low || c >= 'a'
+	}
+	return up != low
 }
 
 // wrappedEnd extends a run over lines of the same length and a last shorter one.
@@ -127,26 +169,109 @@ func wrappedEnd(p []byte, lo, hi int) int {
 	}
 }
 
-// try decodes [lo, hi) with one coding. It commits to the result only if that is text.
-func (j job) try(views *[3]*builder, c int, lo, hi int) bool {
-	cd := &codings[c]
-	if !cd.plausible(j.src[lo:hi]) {
+const (
+	// minWhole is how many ASCII characters a blob must hold to be taken for text without looking at its words: ten random bytes are
+	// hardly ever all printable. minHead is the least text at the start of binary data, minStretch the least within it.
+	minWhole, minHead, minStretch = 10, 5, 24
+	// fullPhases is the length up to which a blob is decoded from each alignment; of longer ones only the start is.
+	fullPhases, headPhases = 4096, 128
+)
+
+// text decodes [lo, hi) with one coding and keeps the stretches of text in it. Characters glued to the front shift the groups, so each
+// alignment is tried until one yields text.
+func (f *blobs) text(view int, cd *coding, lo, hi int) bool {
+	for phase := range cd.in {
+		end := hi
+		if phase > 0 && hi-lo > fullPhases {
+			end = min(hi, lo+headPhases)
+		}
+		if f.phase(view, cd, lo+phase, end, phase == 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// phase decodes [lo, hi) from one alignment.
+func (f *blobs) phase(view int, cd *coding, lo, hi int, first bool) bool {
+	g := groups{cd: cd, src: f.src, pos: lo, end: hi}
+	found, from, size, zeros := false, lo, 0, 0
+	for g.next() {
+		good := true
+		for _, c := range g.bytes[:g.n] {
+			good = good && readable(c)
+			if c == 0 {
+				zeros++
+			}
+		}
+		if good {
+			if size == 0 {
+				from = g.start
+			}
+			size += g.n
+			continue
+		}
+		found = f.keep(view, cd, from, g.start, hi, size, first && from == lo) || found
+		size = 0
+		if zeros > 3 && g.start-lo < 64 && first && f.wide(view, cd, lo, hi) {
+			return true
+		}
+	}
+	return f.keep(view, cd, from, hi, hi, size, first && from == lo) || found
+}
+
+// readable reports whether a byte may be part of text.
+func readable(c byte) bool {
+	return c >= ' ' && c != 0x7f || c == '\n' || c == '\t' || c == '\r'
+}
+
+// keep appends the text decoded from [lo, hi), if it is one; size is how many bytes it has, head that the blob starts with it, and end
+// where the blob ends.
+func (f *blobs) keep(view int, cd *coding, lo, hi, end, size int, head bool) bool {
+	if size < minHead || !head && size < minStretch {
 		return false
 	}
-	b := views[c]
-	if b == nil {
-		b = j.build(stepFresh, cd.name)
-		views[c] = b
-	}
+	b := f.builder(view, cd.name)
 	at := b.mark()
 	b.sep('\n', lo)
 	start := len(b.text)
-	cd.decode(b, lo, hi)
-	if got := trimPartial(b.text[start:]); len(got) < 4 || !textual(got) || cd.bits == 4 && allDigits(j.src[lo:hi]) && !fluentText(got, minPairs) {
+	b.decode(cd, lo, hi)
+	got := trimPartial(b.text[start:])
+	if !head && !utf8.Valid(got) {
+		// The first groups may be the end of the binary data before the text.
+		b.rewind(at)
+		if lo = f.plainGroup(cd, lo, hi); lo == hi {
+			return false
+		}
+		b.sep('\n', lo)
+		b.decode(cd, lo, hi)
+		got = trimPartial(b.text[start:])
+	}
+	sure := head && hi == end && len(got) >= minWhole && !hasHigh(got) && !(cd.bits == 4 && allDigits(f.src[lo:hi]))
+	if !textual(got) || !sure && !spelled(got) {
 		b.rewind(at)
 		return false
 	}
+	b.cut(start + len(got))
 	return true
+}
+
+// plainGroup finds the first group of [lo, hi) that decodes to ASCII, and steps over at most four others.
+func (f *blobs) plainGroup(cd *coding, lo, hi int) int {
+	g := groups{cd: cd, src: f.src, pos: lo, end: hi}
+	for n := 0; n < 4 && g.next(); n++ {
+		if !hasHigh(g.bytes[:g.n]) {
+			return g.start
+		}
+	}
+	return hi
+}
+
+func (f *blobs) builder(view int, name string) *builder {
+	if f.views[view] == nil {
+		f.views[view] = f.j.build(stepFresh, name)
+	}
+	return f.views[view]
 }
 
 // allDigits reports whether p holds no letter: such a hexadecimal number is more likely a decimal one.
@@ -172,59 +297,163 @@ func trimPartial(p []byte) []byte {
 	return p
 }
 
-// plausible is a cheap test of the first characters: all of the alphabet, and the first group must not decode to control characters.
-func (cd *coding) plausible(p []byte) bool {
-	var acc, n uint64
-	for _, c := range p[:min(len(p), 24)] {
-		if c <= ' ' {
+// groups walks over the code groups of a text, skipping white space.
+type groups struct {
+	cd         *coding
+	src        []byte
+	pos, end   int
+	start, fin int     // where the group is in the source
+	bytes      [5]byte // what it decodes to
+	n          int
+}
+
+// next reads a group. The last one may be incomplete.
+func (g *groups) next() bool {
+	var acc uint64
+	chars := 0
+	for g.pos < g.end && chars < g.cd.in {
+		c := g.src[g.pos]
+		v := g.cd.chars[c]
+		if v == 0xff {
+			if c > ' ' {
+				g.end = g.pos
+				break
+			}
+			g.pos++
 			continue
 		}
-		v := cd.chars[c]
-		if v == 0xff {
-			return false
+		if chars == 0 {
+			g.start = g.pos
 		}
-		acc = acc<<cd.bits | uint64(v)
-		if n += uint64(cd.bits); n >= 8 {
-			n -= 8
-			if b := byte(acc >> n); b < ' ' && b != '\n' && b != '\t' && b != '\r' || b == 0x7f {
-				return false
-			}
-		}
+		acc = acc<<g.cd.bits | uint64(v)
+		chars++
+		g.pos++
+	}
+	g.fin = g.pos
+	bits := chars * g.cd.bits
+	g.n = bits / 8
+	for i := range g.n {
+		g.bytes[i] = byte(acc >> (bits - 8*(i+1)))
+	}
+	return g.n > 0
+}
+
+// decode appends the bytes coded in [lo, hi).
+func (b *builder) decode(cd *coding, lo, hi int) {
+	g := groups{cd: cd, src: b.src, pos: lo, end: hi}
+	for g.next() {
+		b.put(g.bytes[:g.n], g.start, g.fin)
+	}
+}
+
+// wide decodes [lo, hi) to UTF-16, as Windows tools encode commands.
+func (f *blobs) wide(view int, cd *coding, lo, hi int) bool {
+	var raw []byte
+	g := groups{cd: cd, src: f.src, pos: lo, end: hi}
+	for g.next() {
+		raw = append(raw, g.bytes[:g.n]...)
+	}
+	w := widthOf(raw)
+	if w.unit == 0 {
+		return false
+	}
+	b := f.builder(view, cd.name)
+	at := b.mark()
+	b.sep('\n', lo)
+	start := len(b.text)
+	var text []byte
+	w.each(raw, func(r rune, _, _ int) { text = utf8.AppendRune(text, r) })
+	b.put(text, lo, hi)
+	if !textual(b.text[start:]) {
+		b.rewind(at)
+		return false
 	}
 	return true
 }
 
-// decode appends the bytes coded in [lo, hi), skipping white space.
-func (cd *coding) decode(b *builder, lo, hi int) {
-	var acc uint64
-	chars, start := 0, lo
-	flush := func(end int) {
-		bits := chars * cd.bits
-		var out [8]byte
-		n := bits / 8
-		for i := range n {
-			out[i] = byte(acc >> (bits - 8*(i+1)))
-		}
-		b.put(out[:n], start, end)
-		acc, chars = 0, 0
+// backwards tries a run that is base64 read from its end: padding before it gives it away.
+func (f *blobs) backwards(lo, hi int) bool {
+	if lo == 0 || f.src[lo-1] != '=' || hi < len(f.src) && f.src[hi] == '=' {
+		return false
 	}
-	for i := lo; i < hi; i++ {
-		v := cd.chars[b.src[i]]
-		if v == 0xff {
-			if b.src[i] > ' ' {
-				break
+	var head [minBlob]byte
+	for i := range head {
+		head[i] = f.src[hi-1-i]
+	}
+	g := groups{cd: &base64Coding, src: head[:], end: len(head)}
+	for g.next() {
+		for _, c := range g.bytes[:g.n] {
+			if !readable(c) || c >= utf8.RuneSelf {
+				return false
 			}
+		}
+	}
+	if f.turned == nil {
+		f.turned = f.j.build(stepFresh, "reversed")
+	}
+	f.turned.sep('\n', lo)
+	f.turned.reverse(lo, hi)
+	return true
+}
+
+// minTokens is how many short tokens in a row are tried as pieces of one blob, or as one blob each.
+const minTokens = 3
+
+// scattered looks for blobs in [lo, hi) that white space cuts into tokens too short to be noticed: "aWdu b3Jl".
+func (f *blobs) scattered(lo, hi int) {
+	for lo > 0 && f.src[lo-1] > ' ' && hi-lo < 2*piece {
+		lo--
+	}
+	list := f.squeeze[:0]
+	for i := lo; i < hi; {
+		end := i
+		for end < len(f.src) && (base64Chars[f.src[end]] != 0xff || f.src[end] == '=') {
+			end++
+		}
+		if end > i && (end == len(f.src) || f.src[end] <= ' ') && end-i < minBlob {
+			list = append(list, region{i, end})
+		} else {
+			f.tokens(list)
+			list = list[:0]
+			for end < hi && f.src[end] > ' ' {
+				end++
+			}
+		}
+		for i = end; i < hi && f.src[i] <= ' '; {
+			i++
+		}
+	}
+	f.tokens(list)
+	f.squeeze = list[:0]
+}
+
+// tokens tries neighbouring tokens as one blob, then as one each.
+func (f *blobs) tokens(list []region) {
+	if len(list) < minTokens {
+		return
+	}
+	b := f.builder(2, "base64")
+	at := b.mark()
+	if from := len(b.text); f.text(2, &base64Coding, list[0].lo, list[len(list)-1].hi) && !spelled(b.text[from:]) {
+		b.rewind(at)
+	}
+	at = b.mark()
+	b.sep('\n', list[0].lo)
+	start, kept := len(b.text), 0
+	for _, t := range list {
+		word := b.mark()
+		if kept > 0 {
+			b.sep(' ', t.lo)
+		}
+		from := len(b.text)
+		b.decode(&base64Coding, t.lo, t.hi)
+		if got := b.text[from:]; len(got) < 2 || !textual(got) || !letter(got[0]) {
+			b.rewind(word)
 			continue
 		}
-		if chars == 0 {
-			start = i
-		}
-		acc = acc<<cd.bits | uint64(v)
-		if chars++; chars == cd.in {
-			flush(i + 1)
-		}
+		kept++
 	}
-	if chars > 0 {
-		flush(hi)
+	if kept < minTokens || kept*2 < len(list) || !spelled(b.text[start:]) {
+		b.rewind(at)
 	}
 }

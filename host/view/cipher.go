@@ -1,6 +1,10 @@
 package view
 
-import "unicode/utf8"
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
 
 // substitution maps each letter to another one; index 0 is unused.
 type substitution [27]byte
@@ -192,6 +196,9 @@ func decodeMirror(j job) {
 		}
 		from, to, words = 0, 0, 0
 	}
+	if j.scan.seen&markHigh != 0 {
+		b.mirroredLines()
+	}
 	j.pieces(traitMirror, func(lo, hi int) {
 		f, t, known := j.mirrored(lo, hi)
 		if t == f || known == 0 {
@@ -241,6 +248,51 @@ func (j job) mirrored(lo, hi int) (from, to, known int) {
 	}
 	return from, to, known
 }
+
+// mirroredLines appends the lines that punctuation and capitals show to be backwards, in whatever script: a mark before a word and
+// none after it, a capital at the end of a word and none at its start.
+func (b *builder) mirroredLines() {
+	for lo := 0; lo < len(b.src); {
+		hi := lineEnd(b.src, lo)
+		if line := b.src[lo:hi]; hasHigh(line) && backwardSigns(line) >= minSigns {
+			b.sep('\n', lo)
+			b.reverse(lo, hi)
+		}
+		lo = hi + 1
+	}
+}
+
+// minSigns is how many more signs of backward writing than of forward writing a line must have.
+const minSigns = 3
+
+// backwardSigns counts the signs for backward writing in a line, less those against it.
+func backwardSigns(line []byte) (signs int) {
+	before, last := ' ', ' '
+	for i := 0; i <= len(line); {
+		r, n := ' ', 1
+		if i < len(line) {
+			r, n = utf8.DecodeRune(line[i:])
+		}
+		i += n
+		switch {
+		case unicode.IsLetter(r) && stop(last) && before == ' ':
+			signs++
+		case r == ' ' && stop(last) && unicode.IsLetter(before):
+			signs -= 2
+		}
+		switch {
+		case unicode.IsUpper(last) && unicode.IsLower(before) && !unicode.IsLetter(r):
+			signs++
+		case unicode.IsUpper(last) && !unicode.IsLetter(before) && unicode.IsLower(r):
+			signs -= 2
+		}
+		before, last = last, r
+	}
+	return signs
+}
+
+// stop reports whether r ends a sentence or a part of one, in the scripts of the world.
+func stop(r rune) bool { return strings.ContainsRune(".,;:!?。、，！？؟،।", r) }
 
 // knownMirrored counts the words of p that are known when read backwards.
 func knownMirrored(p []byte) (known int) {

@@ -20,6 +20,7 @@ const (
 	glyphJoiner               // ZWJ, ZWNJ, LRM, RLM: invisible, and needed by some scripts and emoji
 	glyphVariant              // a variation selector
 	glyphTag                  // a tag character
+	glyphFlag                 // a regional indicator: a letter unless two of them make a flag
 	glyphMulti                // glyphAlways with more than one character; see foldTable.multi
 )
 
@@ -114,12 +115,14 @@ func (t *foldTable) pairs(groups string, g glyph) {
 	}
 }
 
-// shapes maps the alphabets of symbols that NFKC leaves alone: letters in black circles and squares, regional indicators.
+// shapes maps the alphabets of symbols that NFKC leaves alone: letters in black circles and squares, digits in circles. Regional
+// indicators mostly stand in pairs, as flags; see folder.char.
 func (t *foldTable) shapes() {
 	for i := range rune(26) {
 		for _, base := range []rune{0x1F150, 0x1F170} {
 			t.set(base+i, glyphAlways, 'A'+i)
 		}
+		t.set(0x1F1E6+i, glyphFlag, 'A'+i)
 	}
 	for i := range rune(10) {
 		if i > 0 {

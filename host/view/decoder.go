@@ -18,6 +18,8 @@ const (
 	stepURL
 	stepTags
 	stepFold
+	stepAccent
+	stepWrap
 	stepJoined
 	stepSpaced
 	stepSegment
@@ -59,12 +61,14 @@ var decoders = []decoder{
 	{stepURL, markPercent, decodePercent},
 	{stepTags, markHigh, decodeInvisible},
 	{stepFold, markHigh | markControl, decodeFold},
+	{stepAccent, markHigh, decodeAccents},
+	{stepWrap, markAny, decodeWraps},
 	{stepJoined, markQuote | markPlus | markEqual, decodeJoined},
 	{stepSpaced, markSpaced, decodeSpaced},
 	{stepSegment, markRun, decodeSegments},
-	{stepBlob, markRun, decodeBlobs},
+	{stepBlob, markRun | markCipher, decodeBlobs},
 	{stepNumber, markNumbers, decodeNumbers},
 	{stepLeet, markLeet, decodeLeet},
 	{stepCipher, markCipher, decodeCipher},
-	{stepMirror, markMirror, decodeMirror},
+	{stepMirror, markMirror | markHigh, decodeMirror},
 }

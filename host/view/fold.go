@@ -142,6 +142,8 @@ func (f *folder) char(k int, mixed bool) int {
 		}
 	case glyphMark:
 		return f.marks(k)
+	case glyphFlag:
+		return f.indicators(k)
 	case glyphIgnored:
 		if r != 0xFEFF || k > 0 {
 			f.e.change(nil, k, k+n)
@@ -152,6 +154,28 @@ func (f *folder) char(k int, mixed bool) int {
 		}
 	}
 	return k + n
+}
+
+// maxFlags is the longest row of regional indicators that is taken for flags.
+const maxFlags = 4
+
+// indicators folds a run of regional indicators. In pairs they are flags; alone, odd in number or in long rows they are letters.
+func (f *folder) indicators(k int) int {
+	end := k
+	for end+4 <= len(f.src) {
+		if r, _ := utf8.DecodeRune(f.src[end:]); f.table.of(r).glyph() != glyphFlag {
+			break
+		}
+		end += 4
+	}
+	if n := (end - k) / 4; n%2 == 0 && n <= 2*maxFlags {
+		return end
+	}
+	for ; k < end; k += 4 {
+		r, _ := utf8.DecodeRune(f.src[k:])
+		f.e.changeRune(f.table.of(r).rune(), k, k+4)
+	}
+	return end
 }
 
 // marks folds a run of combining marks. The first few may compose with the letter before; the others are stuffing.

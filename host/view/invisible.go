@@ -1,14 +1,16 @@
 package view
 
 import (
+	"bytes"
 	"slices"
 	"unicode/utf8"
 )
 
 // decodeInvisible reads text that is written in characters without a glyph: tag characters ("tags"), variation selectors
-// ("variation") and zero-width characters used as bits ("zerowidth").
+// ("variation") and zero-width characters used as bits ("zerowidth"); and text between right-to-left override marks ("reversed").
 func decodeInvisible(j job) {
 	tags, vars, zero := j.build(stepFresh, "tags"), j.build(stepFresh, "variation"), j.build(stepFresh, "zerowidth")
+	turned := j.build(stepFresh, "reversed")
 	tags.hidden, vars.hidden, zero.hidden = true, true, true
 	vars.encoded, zero.encoded = true, true
 	t := folds()
@@ -25,6 +27,8 @@ func decodeInvisible(j job) {
 			i = variantRun(vars, i)
 		case zeroWidth(r):
 			i = zeroRun(zero, i)
+		case r == rightToLeft:
+			i = overridden(turned, i+n)
 		default:
 			i += n
 		}
@@ -32,6 +36,21 @@ func decodeInvisible(j job) {
 	tags.commit()
 	vars.commit()
 	zero.commit()
+	turned.commit()
+}
+
+// rightToLeft makes what follows it show from right to left, up to popDirection or the end of the line.
+const rightToLeft, popDirection = 0x202E, "\u202C"
+
+// overridden appends the text at i as a person sees it.
+func overridden(b *builder, i int) int {
+	end := lineEnd(b.src, i)
+	if k := bytes.Index(b.src[i:end], []byte(popDirection)); k >= 0 {
+		end = i + k
+	}
+	b.sep('\n', i)
+	b.reverse(i, end)
+	return end
 }
 
 // tagRun decodes the tag characters at i. Runs close to each other were one text, interleaved with a visible one.

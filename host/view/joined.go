@@ -14,7 +14,7 @@ type literal struct {
 }
 
 // decodeJoined puts split texts together: string literals that are concatenated ("ig" + "nore"), or assigned to names that are then
-// added (a = "ig", b = "nore", a + b) or numbered (part1, part2); and words hyphenated at the end of a line.
+// added (a = "ig", b = "nore", a + b) or numbered (part1, part2).
 func decodeJoined(j job) {
 	b := j.build(stepJoined, "joined")
 	b.encoded = true
@@ -24,12 +24,21 @@ func decodeJoined(j job) {
 		if lit.next == 0 {
 			break
 		}
-		i = next
-		g.add(lit)
+		if i = next; !isKey(j.src, i) {
+			g.add(lit)
+		}
 	}
 	g.flush()
 	g.sums()
 	b.commit()
+}
+
+// isKey reports whether the literal that ends at i is the name of a field.
+func isKey(p []byte, i int) bool {
+	for i < len(p) && (p[i] == ' ' || p[i] == '\t') {
+		i++
+	}
+	return i+1 < len(p) && p[i] == ':' && p[i+1] != ':'
 }
 
 // nextLiteral finds the next string literal at or after i, and where to go on.

@@ -66,13 +66,13 @@ func (n *numbers) list(i int) int {
 	return n.done
 }
 
-// codeAt finds the digits at i: a whole word of hexadecimal digits, with or without 0x.
+// codeAt finds the digits at i: a whole word of hexadecimal digits, with or without 0x or U+.
 func codeAt(p []byte, i int) code {
 	if i > 0 && markOf[p[i-1]]&markWord != 0 {
 		return code{}
 	}
 	lo := i
-	if i+2 < len(p) && p[i] == '0' && p[i+1]|0x20 == 'x' {
+	if i+2 < len(p) && (p[i] == '0' && p[i+1]|0x20 == 'x' || p[i] == 'U' && p[i+1] == '+') {
 		lo += 2
 	}
 	hi := lo
@@ -121,7 +121,7 @@ func (n *numbers) read(list []code) {
 	for _, way := range []struct {
 		b           *builder
 		base, width int
-	}{{n.bits, 2, 8}, {n.hex, 16, 2}, {n.codes, 10, 0}, {n.codes, 8, 3}} {
+	}{{n.bits, 2, 8}, {n.hex, 16, 2}, {n.codes, 10, 0}, {n.codes, 8, 3}, {n.codes, 16, 4}} {
 		if fits(n.src, list, way.base, way.width) && n.spell(way.b, list, way.base, way.width) {
 			return
 		}
@@ -150,7 +150,7 @@ func (n *numbers) spell(b *builder, list []code, base, width int) bool {
 	at := b.mark()
 	b.sep('\n', list[0].lo)
 	start := len(b.text)
-	if width == 0 {
+	if width == 0 || width > 2 && base == 16 {
 		for _, c := range list {
 			b.putRune(rune(valueOf(n.src[c.lo:c.hi], base)), c.lo, c.hi)
 		}
@@ -170,18 +170,21 @@ const minDistinct = 4
 
 // spelled is fluentText for short texts too: one known word will do. Of other scripts it only asks for letters of some variety.
 func spelled(p []byte) bool {
-	seen, letters, runes := map[rune]bool{}, 0, 0
+	seen, letters, high, runes := map[rune]bool{}, 0, 0, 0
 	for _, r := range string(p[:min(len(p), 256)]) {
 		seen[r] = true
 		runes++
 		if unicode.IsLetter(r) || r == ' ' {
 			letters++
 		}
+		if r >= utf8.RuneSelf {
+			high++
+		}
 	}
 	if len(seen) < minDistinct || letters*10 < runes*6 {
 		return false
 	}
-	if hasHigh(p) {
+	if high*2 > runes {
 		return true
 	}
 	bits, pairs := prose(p)

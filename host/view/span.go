@@ -1,6 +1,7 @@
 package view
 
 import (
+	"bytes"
 	"sort"
 	"unicode/utf8"
 )
@@ -228,6 +229,12 @@ func (b *builder) rewind(p point) {
 	}
 }
 
+// cut drops the text after n bytes, which must be in the last span.
+func (b *builder) cut(n int) {
+	b.s.used -= len(b.text) - n
+	b.text = b.text[:n]
+}
+
 // discard closes the builder without making a view.
 func (b *builder) discard() {
 	b.rewind(point{})
@@ -289,6 +296,9 @@ func (e *editor) to(lo int) {
 		return
 	}
 	start := runeStart(e.b.src, max(lo-context, 0))
+	if k := bytes.IndexAny(e.b.src[start:max(lo-context/2, start)], " \n\t"); k >= 0 {
+		start += k + 1
+	}
 	if e.started {
 		e.tail()
 		e.b.sep('\n', start)
@@ -297,7 +307,16 @@ func (e *editor) to(lo int) {
 	e.b.copy(start, lo)
 }
 
-func (e *editor) tail() { e.b.copy(e.done, runeStart(e.b.src, min(e.done+context, len(e.b.src)))) }
+// tail copies what follows the last change, up to a space if there is one far enough.
+func (e *editor) tail() {
+	end := runeStart(e.b.src, min(e.done+context, len(e.b.src)))
+	if rest := e.b.src[e.done:end]; end < len(e.b.src) {
+		if k := bytes.LastIndexAny(rest, " \n\t"); k > context/2 {
+			end = e.done + k
+		}
+	}
+	e.b.copy(e.done, end)
+}
 
 // change replaces the source bytes [lo, hi) by p; an empty p drops them.
 func (e *editor) change(p []byte, lo, hi int) {

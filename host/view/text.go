@@ -152,6 +152,23 @@ func widthByNULs(p []byte) wide {
 	return wide{}
 }
 
+// each calls f with every character of p and the range of bytes it takes.
+func (w wide) each(p []byte, f func(r rune, lo, hi int)) {
+	for i := w.start; i+w.unit <= len(p); {
+		r, n := w.at(p[i:]), w.unit
+		if utf16.IsSurrogate(r) {
+			r = utf8.RuneError
+			if w.unit == 2 && i+4 <= len(p) {
+				if pair := utf16.DecodeRune(w.at(p[i:]), w.at(p[i+2:])); pair != utf8.RuneError {
+					r, n = pair, 4
+				}
+			}
+		}
+		f(r, i, i+n)
+		i += n
+	}
+}
+
 // decodeWide reads the payload as UTF-16 or UTF-32, if the result looks like text.
 func decodeWide(j job, w wide) {
 	name := "utf16"
@@ -160,19 +177,7 @@ func decodeWide(j job, w wide) {
 	}
 	b := j.build(stepFresh, name)
 	b.parent = -1 // the bytes themselves, not the repaired text
-	src := j.src
-	for i := w.start; i+w.unit <= len(src); {
-		r, n := w.at(src[i:]), w.unit
-		if utf16.IsSurrogate(r) {
-			if r, n = utf8.RuneError, w.unit; w.unit == 2 && i+4 <= len(src) {
-				if pair := utf16.DecodeRune(w.at(src[i:]), w.at(src[i+2:])); pair != utf8.RuneError {
-					r, n = pair, 4
-				}
-			}
-		}
-		b.putRune(r, i, i+n)
-		i += n
-	}
+	w.each(j.src, b.putRune)
 	if !textual(b.text) {
 		b.discard()
 		return
