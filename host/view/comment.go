@@ -13,10 +13,10 @@ func decodeComments(j job) {
 		return
 	}
 	b := j.build(stepCode, "code.comment")
-	c := comments{b: b}
+	c := comments{b: b, q: newQuotes(j.src)}
 	src := j.src
 	for i := 0; i < len(src); {
-		switch q := bytes.IndexByte(quotes, src[i]); {
+		switch q := bytes.IndexByte(quoteMarks[:], src[i]); {
 		case q >= 0:
 			i = c.literal(i, q)
 		case bytes.HasPrefix(src[i:], []byte("/*")):
@@ -31,6 +31,12 @@ func decodeComments(j job) {
 		}
 	}
 	b.commit()
+}
+
+// comments is the state of one walk through source code.
+type comments struct {
+	b *builder
+	q quotes
 }
 
 // lineComment is the length of the marker of a line comment at i; 0 if there is none.
@@ -69,40 +75,16 @@ func blockComment(b *builder, i int) int {
 	return next
 }
 
-var quotes = []byte("\"'`")
-
-// comments remembers, for each kind of quote, up to where no closing one was found: looking again from every quote of a line would
-// cost the square of its length.
-type comments struct {
-	b    *builder
-	open [3]int
-}
-
 // literal skips the string literal at i, so that "http://" in it is no comment. Three quotes open a documentation string, which is
 // read.
 func (c *comments) literal(i, kind int) int {
-	src, q := c.b.src, quotes[kind]
-	if i < c.open[kind] {
-		return i + 1
+	if lo, hi, ok := c.q.tripled(i, kind); ok {
+		c.b.sep('\n', lo)
+		c.b.extract(lo, hi)
+		return hi + 3
 	}
-	if triple := []byte{q, q, q}; bytes.HasPrefix(src[i:], triple) {
-		end := bytes.Index(src[i+3:], triple)
-		if end < 0 {
-			c.open[kind] = len(src)
-			return i + 3
-		}
-		c.b.sep('\n', i+3)
-		c.b.extract(i+3, i+3+end)
-		return i + 6 + end
+	if end := c.q.close(i, kind); end > 0 {
+		return end + 1
 	}
-	k := i + 1
-	for ; k < len(src) && src[k] != '\n'; k++ {
-		if src[k] == '\\' {
-			k++
-		} else if src[k] == q {
-			return k + 1
-		}
-	}
-	c.open[kind] = min(k, len(src))
 	return i + 1
 }

@@ -65,7 +65,7 @@ var decoders = []decoder{
 	{stepWrap, markAny, decodeWraps},
 	{stepJoined, markQuote | markPlus | markEqual, decodeJoined},
 	{stepSpaced, markSpaced, decodeSpaced},
-	{stepSegment, markRun, decodeSegments},
+	{stepSegment, markRun | markGlued, decodeSegments},
 	{stepBlob, markRun | markCipher, decodeBlobs},
 	{stepNumber, markNumbers, decodeNumbers},
 	{stepLeet, markLeet, decodeLeet},

@@ -1,11 +1,6 @@
 package view
 
-import (
-	"bytes"
-)
-
-// maxLiteral bounds a string literal that may be part of a split text.
-const maxLiteral = 2048
+import "bytes"
 
 // literal is a string literal in the source: its content, where it ends after the quote, and the name it is assigned to.
 type literal struct {
@@ -18,19 +13,25 @@ type literal struct {
 func decodeJoined(j job) {
 	b := j.build(stepJoined, "joined")
 	b.encoded = true
-	g := gatherer{b: b, src: j.src}
-	for i := 0; i < len(j.src); {
-		lit, next := nextLiteral(j.src, i)
-		if lit.next == 0 {
+	g := gatherer{b: b, src: j.src, row: j.s.row[:0], named: j.s.named[:0]}
+	q := newQuotes(j.src)
+	for i := 0; ; {
+		open, kind := q.find(i)
+		if open == len(j.src) {
 			break
 		}
-		if i = next; !isKey(j.src, i) {
-			g.add(lit)
+		end := q.close(open, kind)
+		if i = open + 1; end < 0 {
+			continue
+		}
+		if i = end + 1; !isKey(j.src, i) {
+			g.add(literal{lo: open + 1, hi: end, next: i, name: assignedTo(j.src, open)})
 		}
 	}
 	g.flush()
 	g.sums()
 	b.commit()
+	j.s.row, j.s.named = g.row[:0], g.named[:0]
 }
 
 // isKey reports whether the literal that ends at i is the name of a field.
@@ -39,29 +40,6 @@ func isKey(p []byte, i int) bool {
 		i++
 	}
 	return i+1 < len(p) && p[i] == ':' && p[i+1] != ':'
-}
-
-// nextLiteral finds the next string literal at or after i, and where to go on.
-func nextLiteral(p []byte, i int) (literal, int) {
-	for ; i < len(p); i++ {
-		q := p[i]
-		if q != '"' && q != '\'' && q != '`' {
-			continue
-		}
-		if q == '\'' && i > 0 && markOf[p[i-1]]&markWord != 0 {
-			continue // an apostrophe
-		}
-		for k := i + 1; k < len(p) && k-i <= maxLiteral; k++ {
-			if p[k] == '\\' {
-				k++
-			} else if p[k] == q {
-				return literal{lo: i + 1, hi: k, next: k + 1, name: assignedTo(p, i)}, k + 1
-			} else if p[k] == '\n' && q != '`' {
-				break
-			}
-		}
-	}
-	return literal{}, len(p)
 }
 
 // assignedTo finds the name in `name = "literal"` or `"name": "literal"`, whose literal opens at i.

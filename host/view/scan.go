@@ -28,6 +28,7 @@ const (
 	markLeet
 	markCipher
 	markMirror
+	markGlued
 )
 
 // markAny wakes a decoder on every text.
@@ -63,10 +64,11 @@ const (
 	traitLeet                 // digits among letters
 	traitCipher               // letters, but no language
 	traitMirror               // like prose read backwards
+	traitGlued                // words with punctuation for spaces
 	traits
 )
 
-var traitMarks = [traits]marks{markSpaced, markNumbers, markLeet, markCipher, markMirror}
+var traitMarks = [traits]marks{markSpaced, markNumbers, markLeet, markCipher, markMirror, markGlued}
 
 // region is a range of bytes.
 type region struct{ lo, hi int }
@@ -87,47 +89,70 @@ func (s *scan) reset() {
 	}
 }
 
-// The statistics of a window are sums over its pairs of neighbouring bytes. All six fit into one 64-bit word, so that one table
-// lookup and one addition per byte keep them: two sums of 16 bits and four counts of 8 bits.
+// The statistics of a window are sums over its pairs of neighbouring bytes. All seven fit into one 64-bit word, so that one table
+// lookup and one addition per byte keep them: two sums of 14 bits and five counts of 7 bits.
 const (
 	window = 32 // bytes
 
-	laneCipher  = 0  // 16 bits: how little the letters look like language
-	laneMirror  = 16 // 16 bits: how much they look like language backwards
-	laneStarts  = 32 // letters after something that is no letter
-	laneNumbers = 40 // digits, dots, dashes
-	laneLeet    = 48 // digits next to letters
+	laneCipher  = 0  // how little the letters look like language
+	laneMirror  = 14 // how much they look like language backwards
+	laneStarts  = 28 // letters after something that is no letter
+	laneNumbers = 35 // digits, dots, dashes
+	laneLeet    = 42 // digits next to letters
+	laneGlue    = 49 // letters after punctuation
 	laneMarks   = 56 // bytes that decoders look for
 
-	laneBias  = 128 // keeps every addend of the 16-bit lanes positive
+	sumTop, countTop = 13, 6 // the top bits of a sum and of a count
+
+	laneBias  = 128 // keeps every addend of a sum positive
 	bitsScale = 8   // addends are in eighths of a bit
 )
 
-// limits a lane must reach for its trait, and the word that, added to the sums, sets each such lane's top bit.
-type thresholds struct{ cipher, mirror, starts, numbers, leet uint64 }
+// thresholds are what each lane must reach for its trait.
+type thresholds struct{ cipher, mirror, starts, numbers, leet, glue uint64 }
 
-const topBits = 1<<63 | 1<<55 | 1<<47 | 1<<39 | 1<<31 | 1<<15
+const topBits = 1<<(laneMarks+countTop) | 1<<(laneGlue+countTop) | 1<<(laneLeet+countTop) | 1<<(laneNumbers+countTop) |
+	1<<(laneStarts+countTop) | 1<<(laneMirror+sumTop) | 1<<(laneCipher+sumTop)
 
+// word is the value that, added to the sums, sets the top bit of each lane that reaches its threshold.
 func (t thresholds) word() uint64 {
-	return (1<<15-t.cipher)<<laneCipher | (1<<15-t.mirror)<<laneMirror | (1<<7-t.starts)<<laneStarts |
-		(1<<7-t.numbers)<<laneNumbers | (1<<7-t.leet)<<laneLeet | (1<<7-1)<<laneMarks
+	sum := func(least uint64) uint64 { return 1<<sumTop - window*laneBias - least*bitsScale }
+	count := func(least uint64) uint64 { return 1<<countTop - least }
+	return sum(t.cipher)<<laneCipher | sum(t.mirror)<<laneMirror | count(t.starts)<<laneStarts | count(t.numbers)<<laneNumbers |
+		count(t.leet)<<laneLeet | count(t.glue)<<laneGlue | count(1)<<laneMarks
 }
 
 // The limits: a window of prose stays far below, a window of the disguise far above. In a text of few windows half of one is enough.
 var (
-	longText  = thresholds{cipher: window*laneBias + 6*bitsScale, mirror: window*laneBias + 7*bitsScale, starts: 9, numbers: 10, leet: 4}.word()
-	shortText = thresholds{cipher: window*laneBias + 3*bitsScale, mirror: window*laneBias + 3*bitsScale, starts: 5, numbers: 6, leet: 3}.word()
+	longText  = thresholds{cipher: 6, mirror: 7, starts: 9, numbers: 10, leet: 4, glue: 4}.word()
+	shortText = thresholds{cipher: 3, mirror: 3, starts: 5, numbers: 6, leet: 3, glue: 3}.word()
 )
 
 // short is the length up to which a text counts as short.
 const short = 4 * window
 
-// lanes is the table of addends, by class of the first and the second byte.
-var lanes = func() (t [classes * classes]uint64) {
+// lanes is the table of addends, by the first byte and, times 256, the second. It takes 512 KiB, of which any one text uses little.
+var lanes = func() (t [1 << 16]uint64) {
+	var byClass [classes * classes]uint64
 	for a := range byte(classes) {
 		for b := range byte(classes) {
-			t[int(a)*classes+int(b)] = laneAddend(a, b)
+			byClass[int(a)*classes+int(b)] = laneAddend(a, b)
 		}
+	}
+	for i := range t {
+		a, b := byte(i), byte(i>>8)
+		t[i] = byClass[int(classOf[a])*classes+int(classOf[b])]
+		if letter(b) && glue[a] {
+			t[i] |= 1 << laneGlue
+		}
+	}
+	return t
+}()
+
+// glue are the punctuation marks that may stand between words instead of spaces.
+var glue = func() (t [256]bool) {
+	for _, c := range []byte(".,;:!?*|~^#+_-/") {
+		t[c] = true
 	}
 	return t
 }()
@@ -156,48 +181,45 @@ func laneAddend(a, b byte) uint64 {
 // text scans p.
 func (s *scan) text(p []byte) {
 	s.reset()
-	limit, prev, i := longText, classSpace, 0
+	if len(p) == 0 {
+		return
+	}
+	limit := longText
 	if len(p) <= short {
 		limit = shortText
 	}
-	blobs := 0 // up to where blobs were looked for
-	for ; i+window <= len(p); i += window {
-		w := (*[window]byte)(p[i:])
-		sum := limit
-		sum, prev = addLanes(sum, w, prev)
-		if sum&topBits != 0 {
-			s.note(sum, w[:], i)
+	s.seen = markOf[p[0]]
+	i, blobs := 0, 0 // blobs: up to where they were looked for
+	for ; i+window < len(p); i += window {
+		w := (*[window + 1]byte)(p[i:])
+		if sum := limit + sumPairs(w); sum&topBits != 0 {
+			s.note(sum, w, i)
 		}
 		if dense(w) && i+window > blobs {
 			blobs = s.findRuns(p, max(i-minBlob, blobs), i+window)
 		}
 	}
-	if i < len(p) {
-		s.rest(p, i, max(i-minBlob, blobs), limit, prev)
-	}
+	s.rest(p, i, max(i-minBlob, blobs), limit)
 }
 
-// addLanes adds the pairs of one window.
-func addLanes(sum uint64, w *[window]byte, prev byte) (uint64, byte) {
-	for k := 0; k < window; k += 4 {
-		a, b, c, d := classOf[w[k]], classOf[w[k+1]], classOf[w[k+2]], classOf[w[k+3]]
-		sum += lanes[(int(prev)<<5|int(a))&(classes*classes-1)]
-		sum += lanes[(int(a)<<5|int(b))&(classes*classes-1)]
-		sum += lanes[(int(b)<<5|int(c))&(classes*classes-1)]
-		sum += lanes[(int(c)<<5|int(d))&(classes*classes-1)]
-		prev = d
+// sumPairs adds the pairs of one window: its bytes, each with the one after it.
+func sumPairs(w *[window + 1]byte) (sum uint64) {
+	for k := 0; k < window; k += 8 {
+		v := binary.LittleEndian.Uint64(w[k : k+8])
+		sum += lanes[uint16(v)] + lanes[uint16(v>>8)] + lanes[uint16(v>>16)] + lanes[uint16(v>>24)] + lanes[uint16(v>>32)] +
+			lanes[uint16(v>>40)] + lanes[uint16(v>>48)] + lanes[uint16(v>>56)|uint16(w[k+8])<<8]
 	}
-	return sum, prev
+	return sum
 }
 
 // rest scans the last, incomplete window, as if spaces followed.
-func (s *scan) rest(p []byte, i, blobs int, limit uint64, prev byte) {
-	var w [window]byte
-	for k := copy(w[:], p[i:]); k < window; k++ {
+func (s *scan) rest(p []byte, i, blobs int, limit uint64) {
+	var w [window + 1]byte
+	for k := copy(w[:], p[i:]); k < len(w); k++ {
 		w[k] = ' '
 	}
-	if sum, _ := addLanes(limit, &w, prev); sum&topBits != 0 {
-		s.note(sum, w[:], i)
+	if sum := limit + sumPairs(&w); sum&topBits != 0 {
+		s.note(sum, &w, i)
 		for t := range s.regions {
 			if n := len(s.regions[t]); n > 0 {
 				s.regions[t][n-1].hi = min(s.regions[t][n-1].hi, len(p))
@@ -208,17 +230,21 @@ func (s *scan) rest(p []byte, i, blobs int, limit uint64, prev byte) {
 }
 
 // note records the traits of a window.
-func (s *scan) note(sum uint64, w []byte, at int) {
-	if sum>>63 != 0 {
+func (s *scan) note(sum uint64, w *[window + 1]byte, at int) {
+	if sum>>(laneMarks+countTop)&1 != 0 {
 		for _, c := range w {
 			s.seen |= markOf[c]
 		}
 	}
-	s.noteTrait(traitCipher, sum>>15, at)
-	s.noteTrait(traitMirror, sum>>31, at)
-	s.noteTrait(traitSpaced, sum>>39, at)
-	s.noteTrait(traitNumbers, sum>>47, at)
-	s.noteTrait(traitLeet, sum>>55, at)
+	if sum&(topBits&^(1<<(laneMarks+countTop))) == 0 {
+		return
+	}
+	s.noteTrait(traitCipher, sum>>(laneCipher+sumTop), at)
+	s.noteTrait(traitMirror, sum>>(laneMirror+sumTop), at)
+	s.noteTrait(traitSpaced, sum>>(laneStarts+countTop), at)
+	s.noteTrait(traitNumbers, sum>>(laneNumbers+countTop), at)
+	s.noteTrait(traitLeet, sum>>(laneLeet+countTop), at)
+	s.noteTrait(traitGlued, sum>>(laneGlue+countTop), at)
 }
 
 func (s *scan) noteTrait(t trait, bit uint64, at int) {
@@ -236,7 +262,7 @@ func (s *scan) noteTrait(t trait, bit uint64, at int) {
 
 // dense reports whether one of the four 8-byte words of a window is wholly made of visible ASCII. A run of fifteen such bytes always
 // covers one.
-func dense(w *[window]byte) bool {
+func dense(w *[window + 1]byte) bool {
 	return visible(binary.LittleEndian.Uint64(w[0:])) || visible(binary.LittleEndian.Uint64(w[8:])) ||
 		visible(binary.LittleEndian.Uint64(w[16:])) || visible(binary.LittleEndian.Uint64(w[24:]))
 }

@@ -1,13 +1,32 @@
 package view
 
-// decodeSegments puts spaces between words that were run together: theseWords, these_words, these-words ("segmented").
+// decodeSegments puts spaces between words that were run together: theseWords, these_words, these-words, these.words ("segmented").
 func decodeSegments(j job) {
 	b := j.build(stepSegment, "segmented")
-	for _, r := range j.scan.runs {
-		if j.s.Views[j.parent].fresh(r.lo, r.hi) {
-			b.segment(r.lo, r.hi)
+	runs, done := j.scan.runs, 0
+	flush := func(until int) {
+		for len(runs) > 0 && runs[0].lo < until {
+			if r := runs[0]; r.lo >= done && b.fresh(r.lo, r.hi) {
+				b.segment(r.lo, r.hi)
+			}
+			runs = runs[1:]
 		}
 	}
+	j.pieces(traitGlued, func(lo, hi int) {
+		for i := max(lo, done); i < hi; {
+			end := i
+			for end < len(j.src) && (letter(j.src[end]) || glue[j.src[end]]) {
+				end++
+			}
+			if end-i >= minBlob {
+				flush(i)
+				b.segment(i, end)
+				done = end
+			}
+			i = end + 1
+		}
+	})
+	flush(len(j.src))
 	b.commit()
 }
 

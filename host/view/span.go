@@ -104,9 +104,11 @@ type builder struct {
 // build opens a builder for a view decoded from j's text.
 func (j job) build(st step, name string) *builder {
 	s := j.s
-	b := new(builder)
+	var b *builder
 	if n := len(s.free); n > 0 {
 		b, s.free = s.free[n-1], s.free[:n-1]
+	} else {
+		b = new(builder)
 	}
 	*b = builder{s: s, src: j.src, text: b.text[:0], spans: b.spans[:0], parent: j.parent, step: st, name: name}
 	return b

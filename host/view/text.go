@@ -2,6 +2,7 @@ package view
 
 import (
 	"bytes"
+	"encoding/binary"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -24,11 +25,19 @@ func (s *Set) original(data []byte) {
 }
 
 // asciiOnly reports whether p holds only ASCII without NUL.
-func asciiOnly(p []byte) bool {
-	return utf8.Valid(p) && !hasHigh(p) && bytes.IndexByte(p, 0) < 0
-}
+func asciiOnly(p []byte) bool { return !hasHigh(p) && bytes.IndexByte(p, 0) < 0 }
 
+// hasHigh reports whether p holds a byte above 0x7F.
 func hasHigh(p []byte) bool {
+	const top = 0x8080808080808080
+	for len(p) >= 32 {
+		w := binary.LittleEndian.Uint64(p) | binary.LittleEndian.Uint64(p[8:]) | binary.LittleEndian.Uint64(p[16:]) |
+			binary.LittleEndian.Uint64(p[24:])
+		if w&top != 0 {
+			return true
+		}
+		p = p[32:]
+	}
 	for _, c := range p {
 		if c >= utf8.RuneSelf {
 			return true

@@ -130,6 +130,8 @@ type Set struct {
 	scan scan
 	open []*builder
 	free []*builder
+	// Scratch memory of decoders.
+	row, named []literal
 }
 
 var sets = sync.Pool{New: func() any { return new(Set) }}
@@ -161,7 +163,9 @@ func (s *Set) Release() {
 	clear(s.open)
 	clear(s.Views)
 	s.scan.reset()
-	*s = Set{Views: s.Views[:0], open: s.open[:0], free: s.free, scan: s.scan}
+	clear(s.row[:cap(s.row)])
+	clear(s.named[:cap(s.named)])
+	*s = Set{Views: s.Views[:0], open: s.open[:0], free: s.free, scan: s.scan, row: s.row[:0], named: s.named[:0]}
 	sets.Put(s)
 }
 
