@@ -47,8 +47,9 @@ const (
 	MaxErrorMessage = 1 << 10
 	// MaxReason is the longest Finding.reason.
 	MaxReason = 256
-	// MaxState is the largest Verdict.state, HTTPRequest.state and AuthStep.state; MaxStepState the largest StepAnswer.state.
-	MaxState     = 64 << 10
+	// MaxState is the largest Verdict.state, HTTPRequest.state and AuthStep.state.
+	MaxState = 64 << 10
+	// MaxStepState is the largest StepAnswer.state.
 	MaxStepState = 1 << 20
 	// MaxTraceText is the longest Trace.text.
 	MaxTraceText = 2 << 10
@@ -56,14 +57,17 @@ const (
 	MaxActions = 1024
 	// MaxFindings is how many findings one Verdict may have.
 	MaxFindings = 256
-	// MaxQuestion is the longest Question.prompt, MaxAnswer the largest Question.max_answer_bytes.
+	// MaxQuestion is the longest Question.prompt.
 	MaxQuestion = 64 << 10
-	MaxAnswer   = 64 << 10
-	// MaxWarnings is how many warnings ConfigureResponse may have, and MaxWarning the length of one.
+	// MaxAnswer is the largest Question.max_answer_bytes.
+	MaxAnswer = 64 << 10
+	// MaxWarnings is how many warnings ConfigureResponse may have.
 	MaxWarnings = 64
-	MaxWarning  = 512
-	// MaxName is the longest name of a plugin or asset, MaxIdentifier of a signature, topic or model.
-	MaxName       = 64
+	// MaxWarning is how much of one warning is kept.
+	MaxWarning = 512
+	// MaxName is the longest name of a plugin or asset.
+	MaxName = 64
+	// MaxIdentifier is the longest name of a signature, topic, model or tool, and the longest Error.op and Error.subject.
 	MaxIdentifier = 256
 	// MaxSummary is the longest one-line text in a manifest: summary, license, homepage.
 	MaxSummary = 256
@@ -81,10 +85,12 @@ const (
 	DefaultFuel = 2_000_000_000
 	// DefaultWallMillis is in milliseconds of real time.
 	DefaultWallMillis = 1000
-	// DefaultInputBytes bounds a request, DefaultOutputBytes an answer, DefaultLogBytes what is kept of stdout and stderr.
-	DefaultInputBytes  = 16 << 20
+	// DefaultInputBytes is the largest request.
+	DefaultInputBytes = 16 << 20
+	// DefaultOutputBytes is the largest answer.
 	DefaultOutputBytes = 1 << 20
-	DefaultLogBytes    = 16 << 10
+	// DefaultLogBytes is how much is kept of what was written to stdout and stderr.
+	DefaultLogBytes = 16 << 10
 )
 
 // PageSize is the size of a WebAssembly memory page in bytes.

@@ -11,3 +11,4 @@
 package v1
 
 //go:generate go run github.com/amygdala-host/amygdala/abi/internal/gen -root ../..
+//go:generate go run github.com/amygdala-host/amygdala/abi/internal/gen/doc -root ../..

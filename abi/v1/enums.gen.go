@@ -10,20 +10,27 @@ type Op int32
 // The values of Op.
 const (
 	OpUnspecified Op = 0
-	// Every plugin.
-	OpDescribe  Op = 1
+	// Say what you are. 1 to 15: every plugin.
+	OpDescribe Op = 1
+	// Take settings and assets, once, before the snapshot.
 	OpConfigure Op = 2
-	// Detectors.
+	// Judge a payload. 16 to 31: detectors.
 	OpDetect Op = 16
-	OpJudge  Op = 17
-	// Providers.
-	OpRequest  Op = 32
+	// Judge it again with the model's answer to your question.
+	OpJudge Op = 17
+	// Turn a completion into an HTTP request. 32 to 47: providers.
+	OpRequest Op = 32
+	// Turn an HTTP response into a result.
 	OpResponse Op = 33
-	OpStream   Op = 34
-	OpModels   Op = 35
-	OpHealth   Op = 36
-	OpAuth     Op = 37
-	// Strategies.
+	// Turn the bytes of a stream into chunks.
+	OpStream Op = 34
+	// List the models.
+	OpModels Op = 35
+	// Say whether the provider is there.
+	OpHealth Op = 36
+	// Obtain or renew a credential, step by step.
+	OpAuth Op = 37
+	// Go on reasoning. 48 to 63: strategies.
 	OpStep Op = 48
 )
 
@@ -256,9 +263,12 @@ type PluginKind int32
 // The values of PluginKind.
 const (
 	PluginKindUnspecified PluginKind = 0
-	PluginKindDetector    PluginKind = 1
-	PluginKindProvider    PluginKind = 2
-	PluginKindStrategy    PluginKind = 3
+	// Judges payloads.
+	PluginKindDetector PluginKind = 1
+	// Speaks the dialect of a model provider.
+	PluginKindProvider PluginKind = 2
+	// Reasons in several steps with the help of models.
+	PluginKindStrategy PluginKind = 3
 )
 
 // PluginKindValues returns every value that means something, in the order of the contract.
@@ -357,14 +367,22 @@ type PayloadKind int32
 // The values of PayloadKind.
 const (
 	PayloadKindUnspecified PayloadKind = 0
-	PayloadKindUserPrompt  PayloadKind = 1
-	PayloadKindWeb         PayloadKind = 2
-	PayloadKindToolOutput  PayloadKind = 3
-	PayloadKindEmail       PayloadKind = 4
-	PayloadKindDoc         PayloadKind = 5
-	PayloadKindCode        PayloadKind = 6
-	PayloadKindURL         PayloadKind = 7
-	PayloadKindToolCall    PayloadKind = 8
+	// What the user typed. Giving instructions is normal here.
+	PayloadKindUserPrompt PayloadKind = 1
+	// A web page, often HTML.
+	PayloadKindWeb PayloadKind = 2
+	// What a tool returned.
+	PayloadKindToolOutput PayloadKind = 3
+	// A message from someone, headers included if the caller has them.
+	PayloadKindEmail PayloadKind = 4
+	// A file or text of unknown origin; the kind to assume when nobody says.
+	PayloadKindDoc PayloadKind = 5
+	// Source code.
+	PayloadKindCode PayloadKind = 6
+	// One URL that is about to be fetched.
+	PayloadKindURL PayloadKind = 7
+	// A tool call that a model proposes, as JSON.
+	PayloadKindToolCall PayloadKind = 8
 )
 
 // PayloadKindValues returns every value that means something, in the order of the contract.
@@ -439,14 +457,21 @@ type Threat int32
 
 // The values of Threat.
 const (
-	ThreatUnspecified         Threat = 0
-	ThreatPromptInjection     Threat = 1
-	ThreatJailbreak           Threat = 2
-	ThreatSSRF                Threat = 3
-	ThreatExfiltration        Threat = 4
-	ThreatSecret              Threat = 5
+	ThreatUnspecified Threat = 0
+	// Text that tries to give the assistant orders which its reader did not give.
+	ThreatPromptInjection Threat = 1
+	// An attempt to talk the model out of its rules.
+	ThreatJailbreak Threat = 2
+	// A request that would reach an inside target: loopback, private network, metadata service.
+	ThreatSSRF Threat = 3
+	// Data on its way out: in URLs, images, unexpected destinations.
+	ThreatExfiltration Threat = 4
+	// A credential in the open.
+	ThreatSecret Threat = 5
+	// An attempt to gain rights, or to change rules or the immune system itself.
 	ThreatPrivilegeEscalation Threat = 6
-	ThreatSchemaViolation     Threat = 7
+	// A message that breaks the declared schema of its topic.
+	ThreatSchemaViolation Threat = 7
 )
 
 // ThreatValues returns every value that means something, in the order of the contract.
@@ -645,7 +670,8 @@ type FinishReason int32
 const (
 	FinishReasonUnspecified FinishReason = 0
 	// The model was done, or met a stop sequence.
-	FinishReasonStop      FinishReason = 1
+	FinishReasonStop FinishReason = 1
+	// The model wants tools called.
 	FinishReasonToolCalls FinishReason = 2
 	// A token limit or the context window.
 	FinishReasonLength FinishReason = 3
@@ -1541,9 +1567,10 @@ type Priority int32
 const (
 	PriorityUnspecified Priority = 0
 	PriorityLow         Priority = 1
-	PriorityMedium      Priority = 2
-	PriorityHigh        Priority = 3
-	PriorityCritical    Priority = 4
+	// What nobody marked otherwise.
+	PriorityMedium   Priority = 2
+	PriorityHigh     Priority = 3
+	PriorityCritical Priority = 4
 )
 
 // PriorityValues returns every value that means something, in the order of the contract.
@@ -1648,9 +1675,12 @@ type ActionKind int32
 // The values of ActionKind.
 const (
 	ActionKindUnspecified ActionKind = 0
-	ActionKindComplete    ActionKind = 1
-	ActionKindCheck       ActionKind = 2
-	ActionKindTool        ActionKind = 3
+	// Ask a model.
+	ActionKindComplete ActionKind = 1
+	// Ask a verifier.
+	ActionKindCheck ActionKind = 2
+	// Call a tool.
+	ActionKindTool ActionKind = 3
 )
 
 // ActionKindValues returns every value that means something, in the order of the contract.
@@ -1751,9 +1781,12 @@ type StopReason int32
 // The values of StopReason.
 const (
 	StopReasonUnspecified StopReason = 0
-	StopReasonBudget      StopReason = 1
-	StopReasonDeadline    StopReason = 2
-	StopReasonCanceled    StopReason = 3
+	// The budget is used up, the reserve for the final answer apart.
+	StopReasonBudget StopReason = 1
+	// Time is up.
+	StopReasonDeadline StopReason = 2
+	// The caller gave up.
+	StopReasonCanceled StopReason = 3
 )
 
 // StopReasonValues returns every value that means something, in the order of the contract.
@@ -1804,12 +1837,18 @@ type TraceKind int32
 // The values of TraceKind.
 const (
 	TraceKindUnspecified TraceKind = 0
-	TraceKindExpand      TraceKind = 1
-	TraceKindScore       TraceKind = 2
-	TraceKindPrune       TraceKind = 3
-	TraceKindSelect      TraceKind = 4
-	TraceKindStop        TraceKind = 5
-	TraceKindNote        TraceKind = 6
+	// The node was made, below its parent.
+	TraceKindExpand TraceKind = 1
+	// It was given a score.
+	TraceKindScore TraceKind = 2
+	// It was given up.
+	TraceKindPrune TraceKind = 3
+	// The search goes on from it.
+	TraceKindSelect TraceKind = 4
+	// The search ended at it.
+	TraceKindStop TraceKind = 5
+	// Anything else worth telling.
+	TraceKindNote TraceKind = 6
 )
 
 // TraceKindValues returns every value that means something, in the order of the contract.

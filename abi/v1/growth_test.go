@@ -19,7 +19,7 @@ func nextRevision(t *testing.T) protoreflect.FileDescriptor {
 	t.Helper()
 	grow := map[string][2]string{
 		"provider.proto": {"  Text refusal = 6;\n  }", "  Text refusal = 6;\n  Text song = 7;\n  }"},
-		"detector.proto": {"  bool truncated = 7;", "  bool truncated = 7;\n  string language = 8;\n  repeated Hit weak_hits = 9;"},
+		"detector.proto": {"  bool truncated = 7;", "  bool truncated = 7;\n  string language = 1008;\n  repeated Hit weak_hits = 9;"},
 		"common.proto":   {"  OP_STEP = 48;", "  OP_STEP = 48;\n  OP_DREAM = 49;"},
 	}
 	c := protocompile.Compiler{Resolver: &protocompile.SourceResolver{Accessor: func(path string) (io.ReadCloser, error) {

@@ -277,6 +277,9 @@ func (m *DetectRequest) AppendJSON(dst []byte) []byte {
 	if m.Truncated {
 		dst = jsonBool(jsonKey(dst, "truncated"), m.Truncated)
 	}
+	if len(m.Original) > 0 {
+		dst = jsonBytes(jsonKey(dst, "original"), m.Original)
+	}
 	return append(dst, '}')
 }
 
@@ -329,6 +332,10 @@ func (m *DetectRequest) decodeJSON(d *jsonDecoder) {
 		case "truncated":
 			if d.field(&s, 6, "truncated") {
 				m.Truncated = d.bool()
+			}
+		case "original":
+			if d.field(&s, 7, "original") {
+				m.Original = d.bytes()
 			}
 		default:
 			d.unknown()
@@ -1074,6 +1081,9 @@ func (m *Manifest) AppendJSON(dst []byte) []byte {
 	if m.Revision != 0 {
 		dst = jsonNumber(jsonKey(dst, "revision"), int64(m.Revision))
 	}
+	if m.Original {
+		dst = jsonBool(jsonKey(dst, "original"), m.Original)
+	}
 	if len(m.Digests) > 0 {
 		dst = append(jsonKey(dst, "digests"), '[')
 		for i, v := range m.Digests {
@@ -1200,8 +1210,12 @@ func (m *Manifest) decodeJSON(d *jsonDecoder) {
 			if d.field(&s, 17, "revision") {
 				m.Revision = uint32(d.uint(32))
 			}
+		case "original":
+			if d.field(&s, 18, "original") {
+				m.Original = d.bool()
+			}
 		case "digests":
-			if d.field(&s, 18, "digests") {
+			if d.field(&s, 19, "digests") {
 				for i := 0; d.list(i); i++ {
 					v := new(Digest)
 					v.decodeJSON(d)
@@ -1209,11 +1223,11 @@ func (m *Manifest) decodeJSON(d *jsonDecoder) {
 				}
 			}
 		case "signature":
-			if d.field(&s, 19, "signature") {
+			if d.field(&s, 20, "signature") {
 				m.Signature = d.bytes()
 			}
 		case "grants":
-			if d.field(&s, 20, "grants") {
+			if d.field(&s, 21, "grants") {
 				for i := 0; d.list(i); i++ {
 					v := new(Grant)
 					v.decodeJSON(d)
@@ -2222,6 +2236,9 @@ func (m *Tool) AppendJSON(dst []byte) []byte {
 	if m.Strict {
 		dst = jsonBool(jsonKey(dst, "strict"), m.Strict)
 	}
+	if m.CachePoint {
+		dst = jsonBool(jsonKey(dst, "cachePoint"), m.CachePoint)
+	}
 	return append(dst, '}')
 }
 
@@ -2254,6 +2271,10 @@ func (m *Tool) decodeJSON(d *jsonDecoder) {
 		case "strict":
 			if d.field(&s, 3, "strict") {
 				m.Strict = d.bool()
+			}
+		case "cachePoint", "cache_point":
+			if d.field(&s, 4, "cachePoint") {
+				m.CachePoint = d.bool()
 			}
 		default:
 			d.unknown()
@@ -3349,6 +3370,12 @@ func (m *ProviderError) AppendJSON(dst []byte) []byte {
 	if m.RetryAfterMillis != 0 {
 		dst = jsonUint64(jsonKey(dst, "retryAfterMillis"), m.RetryAfterMillis)
 	}
+	if m.Retry != nil {
+		dst = jsonBool(jsonKey(dst, "retry"), *m.Retry)
+	}
+	if len(m.RequestID) > 0 {
+		dst = jsonString(jsonKey(dst, "requestId"), m.RequestID)
+	}
 	return append(dst, '}')
 }
 
@@ -3389,6 +3416,14 @@ func (m *ProviderError) decodeJSON(d *jsonDecoder) {
 		case "retryAfterMillis", "retry_after_millis":
 			if d.field(&s, 5, "retryAfterMillis") {
 				m.RetryAfterMillis = d.uint(64)
+			}
+		case "retry":
+			if d.field(&s, 6, "retry") {
+				m.Retry = new(d.bool())
+			}
+		case "requestId", "request_id":
+			if d.field(&s, 7, "requestId") {
+				m.RequestID = d.str()
 			}
 		default:
 			d.unknown()
@@ -5010,6 +5045,12 @@ func (m *Derived) AppendJSON(dst []byte) []byte {
 		}
 		dst = append(dst, ']')
 	}
+	if len(m.Strip) > 0 {
+		dst = jsonString(jsonKey(dst, "strip"), m.Strip)
+	}
+	if len(m.Prepend) > 0 {
+		dst = jsonString(jsonKey(dst, "prepend"), m.Prepend)
+	}
 	return append(dst, '}')
 }
 
@@ -5052,6 +5093,14 @@ func (m *Derived) decodeJSON(d *jsonDecoder) {
 				for i := 0; d.list(i); i++ {
 					m.Hosts = append(m.Hosts, d.str())
 				}
+			}
+		case "strip":
+			if d.field(&s, 6, "strip") {
+				m.Strip = d.str()
+			}
+		case "prepend":
+			if d.field(&s, 7, "prepend") {
+				m.Prepend = d.str()
 			}
 		default:
 			d.unknown()

@@ -35,7 +35,8 @@ type View struct {
 	Parent int32
 	// Byte range [start, end) of the original payload this view (or excerpt) covers.
 	OriginStart uint32
-	OriginEnd   uint32
+	// not included
+	OriginEnd uint32
 }
 
 // Hit is one signature match: evidence, not a finding.
@@ -47,10 +48,12 @@ type Hit struct {
 	Severity Severity
 	// How often a match of this signature is a real attack, by its author's measure: 0 to 1.
 	Confidence float32
-	// Index into the request's views, and the byte range [start, end) within that entry's text.
-	View  uint32
+	// Index into the request's views.
+	View uint32
+	// Byte range [start, end) within that entry's text.
 	Start uint32
-	End   uint32
+	// not included
+	End uint32
 	// Free labels from the signature, such as "lang:de" or "role:anchor".
 	Tags []string
 }
@@ -67,9 +70,12 @@ type DetectRequest struct {
 	Size uint64
 	// views[0] is (an excerpt of) the original text unless the detector asked for excerpts and nothing hit there.
 	Views []*View
-	Hits  []*Hit
+	// What the signatures matched, in the order of views and places.
+	Hits []*Hit
 	// More hits or views existed than the caps let through; a careful detector says so in its findings.
 	Truncated bool
+	// The payload as it arrived, byte for byte: only for a detector whose manifest says `original`, such as one that checks a binary schema.
+	Original []byte
 }
 
 // JudgeRequest brings back the model's answer to a Question.
@@ -91,10 +97,12 @@ type Finding struct {
 	// 0 to 1. Policy bands turn it into clear, ambiguous or threat.
 	// Required.
 	Confidence float32
-	// Index into the request's views, and the byte range [start, end) within that entry's text.
-	View  uint32
+	// Index into the request's views. Without views: 0, with the empty range.
+	View uint32
+	// Byte range [start, end) within that entry's text; start <= end.
 	Start uint32
-	End   uint32
+	// not included
+	End uint32
 	// The signature that this rests on, if one does.
 	Signature string
 	// A short sentence for a person; never payload text. At most 256 bytes.
@@ -103,16 +111,19 @@ type Finding struct {
 
 // Question asks the local model for help with an ambiguous payload.
 type Question struct {
+	// Goes to the model as it is. At most 64 KiB.
 	// Required.
 	Prompt []byte
+	// The answer is cut to this. At most 64 KiB.
 	// Required.
 	MaxAnswerBytes uint32
 }
 
 // Verdict is the answer to DETECT and JUDGE. No findings means "nothing to add", never "this is clean".
 type Verdict struct {
+	// At most 256.
 	Findings []*Finding
-	// Only in answer to DETECT.
+	// Only in answer to DETECT, and only if the manifest lists JUDGE.
 	Question *Question
 	// Handed back with the answer to the question; opaque to the host. At most 64 KiB.
 	State []byte
@@ -246,6 +257,7 @@ type DescribeRequest struct {
 type ConfigureRequest struct {
 	// The operator's settings for this plugin, as JSON. Empty: defaults.
 	Config []byte
+	// The files of the package, in the order of their names.
 	Assets []*Asset
 }
 
@@ -277,47 +289,63 @@ type Manifest struct {
 	ABI uint32
 	// Required.
 	Encoding Encoding
+	// The ops the plugin implements. DESCRIBE and CONFIGURE may be left out: every plugin has them.
 	// Required.
 	Ops []Op
 	// One line for a person.
-	Summary  string
-	License  string
+	Summary string
+	// An SPDX expression, such as "Apache-2.0".
+	License string
+	// A URL.
 	Homepage string
 	// What the plugin asks for. The host grants at most what policy allows.
 	Limits *Limits
-	// Detectors: when to be woken, and the threats it may report. A finding with another threat is a failed call.
-	Wake    *Wake
+	// Detectors: when to be woken. Absent: only where the policy says so.
+	Wake *Wake
+	// Detectors: the threats it may report. A finding with another threat is a failed call.
 	Threats []Threat
 	// Detectors: send windows around the signature hits instead of whole views.
 	Excerpts bool
-	// Providers: the secrets, places and derived values an adapter may name. Anything else it names is a failed call.
+	// Providers: the secrets an adapter may name. Anything else it names is a failed call.
 	Credentials []*CredentialSpec
-	Endpoints   []*Endpoint
-	Derived     []*Derived
+	// Providers: the places it may talk to.
+	Endpoints []*Endpoint
+	// Providers: what it may learn from responses that hold secrets.
+	Derived []*Derived
 	// Strategies: the kinds of action it may ask for; traces, bests and finishes need no mention.
 	Actions []ActionKind
 	// The newest revision of the contract whose request fields the plugin knows. Where a restriction is newer, the host does not rely on
 	// the plugin to obey it.
 	Revision uint32
-	// Filled in by the packer, left out by DESCRIBE.
-	Digests   []*Digest
+	// Detectors: send the payload as it arrived beside its views.
+	Original bool
+	// What the packer pins: every part of the package. Left out by DESCRIBE.
+	Digests []*Digest
+	// The packer's signature. Left out by DESCRIBE.
 	Signature []byte
-	Grants    []*Grant
+	// What the operator grants. Left out by DESCRIBE.
+	Grants []*Grant
 }
 
 // Limits are per call. 0 means the host's default.
 type Limits struct {
 	// 64 KiB each
 	MemoryPages uint32
-	Fuel        uint64
-	WallMillis  uint32
-	InputBytes  uint32
+	// About one unit for each instruction.
+	Fuel uint64
+	// Real time.
+	WallMillis uint32
+	// The largest request.
+	InputBytes uint32
+	// The largest answer.
 	OutputBytes uint32
-	LogBytes    uint32
+	// How much is kept of what the plugin writes to stdout and stderr.
+	LogBytes uint32
 }
 
 // Wake says when a detector is called at all: when any line of it holds. Policy may add to it.
 type Wake struct {
+	// Every payload.
 	Always bool
 	// Payloads of these kinds.
 	Kinds []PayloadKind
@@ -341,8 +369,10 @@ type Digest struct {
 
 // Grant is one thing the operator lets this plugin ask for, such as {"credential","openai"} or {"host","api.openai.com:443"}.
 type Grant struct {
+	// What sort of thing: "credential", "host", "endpoint".
 	// Required.
 	Type string
+	// Which one.
 	// Required.
 	Value string
 }
@@ -373,7 +403,8 @@ type Completion struct {
 	PresencePenalty *float64
 	// Optional: nil is not the same as zero.
 	FrequencyPenalty *float64
-	Stop             [][]byte
+	// Where the model must stop; the text itself is not part of the answer.
+	Stop [][]byte
 	// How many alternatives to answer with; 0 means 1.
 	Choices uint32
 	// Ask for a stream; the host then calls STREAM instead of RESPONSE.
@@ -383,7 +414,8 @@ type Completion struct {
 	// Groups requests that share a beginning, for providers with such a cache. A hint.
 	CacheKey string
 	// An opaque id of the end user, for providers that ask for one.
-	User        string
+	User string
+	// The provider's own name of a class of service.
 	ServiceTier string
 	// Fields of the caller's request that have no canonical form. An adapter that knows one applies it; else it reports it.
 	Extra []*Extra
@@ -527,6 +559,8 @@ type Tool struct {
 	Parameters []byte
 	// The arguments must fit the schema exactly.
 	Strict bool
+	// Everything up to here is worth caching at the provider. A hint.
+	CachePoint bool
 }
 
 // ToolChoice has no fields of its own meaning.
@@ -610,7 +644,7 @@ type HTTPRequest struct {
 	// Name of an Endpoint in the manifest.
 	// Required.
 	Endpoint string
-	// Appended to the endpoint's base. Starts with "/"; no "..", no empty segment, no query.
+	// Appended to the endpoint's base, percent-encoded where needed. Starts with "/"; no segment is empty, "." or ".."; no query.
 	// Required.
 	Path    string
 	Query   []*Pair
@@ -758,14 +792,21 @@ type ProviderError struct {
 	Scope   RateScope
 	// When to come back; 0: not told.
 	RetryAfterMillis uint64
+	// The provider says itself whether trying again is of use, whatever the class.
+	// Optional: nil is not the same as zero.
+	Retry *bool
+	// The provider's id of the failed request, for its support.
+	RequestID string
 }
 
 // RateWindow is what the provider says is left.
 type RateWindow struct {
 	// "requests", "tokens", "input_tokens" or "output_tokens".
 	// Required.
-	Name      string
-	Limit     uint64
+	Name string
+	// How much the window allows in all.
+	Limit uint64
+	// How much of it is left.
 	Remaining uint64
 	// Until the window is full again.
 	ResetMillis uint64
@@ -773,9 +814,11 @@ type RateWindow struct {
 
 // StreamRequest brings the next bytes of a stream, cut anywhere. The first call has `head`, whose body is empty.
 type StreamRequest struct {
+	// Status, headers and HTTPRequest.state.
 	Head *HTTPResponse
 	Data []byte
-	End  StreamEnd
+	// Set in the last call.
+	End StreamEnd
 }
 
 // StreamAnswer holds what the bytes meant so far. Concatenated, the chunks of a stream say the same as the Result of the same answer
@@ -789,8 +832,10 @@ type StreamAnswer struct {
 // Chunk is one step of a stream. Parts of a choice are numbered from 0 in the order they began; deltas with the same number make up
 // one part.
 type Chunk struct {
+	// The alternative, from 0.
 	Choice uint32
-	Part   uint32
+	// The part of it, from 0. Means nothing for start, end, usage, error and rate.
+	Part uint32
 	// The provider has accepted the request. No content; the host may still switch to another model after it.
 	// Member of oneof event.
 	Start *StreamStart
@@ -1074,7 +1119,8 @@ type AuthPrompt struct {
 	// The page to open. The host shows it only if its host is one of the adapter's endpoints.
 	URL []byte
 	// The code to enter there.
-	Code       []byte
+	Code []byte
+	// How long to wait before the next step.
 	WaitMillis uint32
 }
 
@@ -1136,12 +1182,17 @@ type Derived struct {
 	// Required.
 	Via DeriveVia
 	// JSON pointer into the response body.
-	Pointer  string
+	Pointer string
+	// What `via` needs beside the pointer.
 	Argument string
 	// Required.
 	Type DeriveType
 	// For URLs: hosts that are allowed, such as "api.example.com" or "*.example.com".
 	Hosts []string
+	// Taken off the front of the value if it is there.
+	Strip string
+	// Then put in front of it.
+	Prepend string
 }
 
 // Endpoint declares one place an adapter may talk to.

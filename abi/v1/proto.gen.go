@@ -214,6 +214,7 @@ func (m *DetectRequest) SizeProto() int {
 		n += sizeBody(1, v.SizeProto())
 	}
 	n += sizeBool(1, m.Truncated)
+	n += sizeText(1, len(m.Original))
 	return n
 }
 
@@ -233,6 +234,7 @@ func (m *DetectRequest) AppendProto(dst []byte) []byte {
 		dst = v.AppendProto(mustHead(dst, 50, v.SizeProto()))
 	}
 	dst = putBool(dst, 56, m.Truncated)
+	dst = putBytes(dst, 66, m.Original)
 	return dst
 }
 
@@ -265,6 +267,8 @@ func (m *DetectRequest) decode(b []byte, depth int) *DecodeError {
 			d.nested("hits", len(m.Hits)-1, m.Hits[len(m.Hits)-1].decode(d.bytes(), depth+1))
 		case 56: // truncated
 			m.Truncated = d.bool()
+		case 66: // original
+			m.Original = d.bytes()
 		default:
 			d.skip()
 		}
@@ -1243,6 +1247,7 @@ func (m *Manifest) SizeProto() int {
 		n += sizeBody(2, sizeManifestActions(m))
 	}
 	n += sizeUint(2, uint64(m.Revision))
+	n += sizeBool(2, m.Original)
 	for _, v := range m.Digests {
 		n += sizeBody(2, v.SizeProto())
 	}
@@ -1301,6 +1306,7 @@ func (m *Manifest) AppendProto(dst []byte) []byte {
 		}
 	}
 	dst = putUint(dst, 144, uint64(m.Revision))
+	dst = putBool(dst, 152, m.Original)
 	for _, v := range m.Digests {
 		dst = v.AppendProto(mustHead(dst, 162, v.SizeProto()))
 	}
@@ -1414,6 +1420,8 @@ func (m *Manifest) decode(b []byte, depth int) *DecodeError {
 			d.nested("actions", -1, packed.err)
 		case 144: // revision
 			m.Revision = uint32(d.varint())
+		case 152: // original
+			m.Original = d.bool()
 		case 162: // digests
 			m.Digests, spareDigests = batch(&d, m.Digests, spareDigests)
 			d.nested("digests", len(m.Digests)-1, m.Digests[len(m.Digests)-1].decode(d.bytes(), depth+1))
@@ -2421,6 +2429,7 @@ func (m *Tool) SizeProto() int {
 	n += sizeText(1, len(m.Description))
 	n += sizeText(1, len(m.Parameters))
 	n += sizeBool(1, m.Strict)
+	n += sizeBool(1, m.CachePoint)
 	return n
 }
 
@@ -2433,6 +2442,7 @@ func (m *Tool) AppendProto(dst []byte) []byte {
 	dst = putBytes(dst, 18, m.Description)
 	dst = putBytes(dst, 26, m.Parameters)
 	dst = putBool(dst, 32, m.Strict)
+	dst = putBool(dst, 40, m.CachePoint)
 	return dst
 }
 
@@ -2455,6 +2465,8 @@ func (m *Tool) decode(b []byte, depth int) *DecodeError {
 			m.Parameters = d.bytes()
 		case 32: // strict
 			m.Strict = d.bool()
+		case 40: // cache_point
+			m.CachePoint = d.bool()
 		default:
 			d.skip()
 		}
@@ -3486,6 +3498,10 @@ func (m *ProviderError) SizeProto() int {
 	n += sizeText(1, len(m.Message))
 	n += sizeUint(1, uint64(m.Scope))
 	n += sizeUint(1, m.RetryAfterMillis)
+	if m.Retry != nil {
+		n += 1 + 1
+	}
+	n += sizeText(1, len(m.RequestID))
 	return n
 }
 
@@ -3500,6 +3516,10 @@ func (m *ProviderError) AppendProto(dst []byte) []byte {
 	dst = putBytes(dst, 34, m.Message)
 	dst = putUint(dst, 40, uint64(m.Scope))
 	dst = putUint(dst, 48, m.RetryAfterMillis)
+	if m.Retry != nil {
+		dst = mustBool(dst, 56, *m.Retry)
+	}
+	dst = putString(dst, 66, m.RequestID)
 	return dst
 }
 
@@ -3526,6 +3546,10 @@ func (m *ProviderError) decode(b []byte, depth int) *DecodeError {
 			m.Scope = RateScope(d.varint())
 		case 48: // retry_after_millis
 			m.RetryAfterMillis = d.varint()
+		case 56: // retry
+			m.Retry = new(d.bool())
+		case 66: // request_id
+			m.RequestID = d.str("request_id")
 		default:
 			d.skip()
 		}
@@ -5354,6 +5378,8 @@ func (m *Derived) SizeProto() int {
 	for _, v := range m.Hosts {
 		n += sizeBody(1, len(v))
 	}
+	n += sizeText(1, len(m.Strip))
+	n += sizeText(1, len(m.Prepend))
 	return n
 }
 
@@ -5370,6 +5396,8 @@ func (m *Derived) AppendProto(dst []byte) []byte {
 	for _, v := range m.Hosts {
 		dst = mustText(dst, 50, v)
 	}
+	dst = putString(dst, 58, m.Strip)
+	dst = putString(dst, 66, m.Prepend)
 	return dst
 }
 
@@ -5396,6 +5424,10 @@ func (m *Derived) decode(b []byte, depth int) *DecodeError {
 			m.Type = DeriveType(d.varint())
 		case 50: // hosts
 			m.Hosts = append(m.Hosts, d.str("hosts"))
+		case 58: // strip
+			m.Strip = d.str("strip")
+		case 66: // prepend
+			m.Prepend = d.str("prepend")
 		default:
 			d.skip()
 		}

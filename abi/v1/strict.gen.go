@@ -1064,6 +1064,7 @@ var strictMessages = [...]strictMessage{
 			{name: "views", num: 5, shape: shapeMessage, ref: 1, repeated: true},
 			{name: "hits", num: 6, shape: shapeMessage, ref: 2, repeated: true},
 			{name: "truncated", num: 7, shape: shapeBool},
+			{name: "original", num: 8, shape: shapeBytes},
 		},
 	},
 	{ // 4: JudgeRequest
@@ -1172,6 +1173,7 @@ var strictMessages = [...]strictMessage{
 			{name: "derived", num: 16, shape: shapeMessage, ref: 75, repeated: true},
 			{name: "actions", num: 17, shape: shapeEnum, ref: 23, repeated: true},
 			{name: "revision", num: 18, shape: shapeUint32},
+			{name: "original", num: 19, shape: shapeBool},
 			{name: "digests", num: 20, shape: shapeMessage, ref: 17, repeated: true},
 			{name: "signature", num: 21, shape: shapeBytes},
 			{name: "grants", num: 22, shape: shapeMessage, ref: 18, repeated: true},
@@ -1308,6 +1310,7 @@ var strictMessages = [...]strictMessage{
 			{name: "description", num: 2, shape: shapeBytes},
 			{name: "parameters", num: 3, shape: shapeBytes},
 			{name: "strict", num: 4, shape: shapeBool},
+			{name: "cache_point", num: 5, shape: shapeBool},
 		},
 	},
 	{ // 30: ToolChoice
@@ -1453,6 +1456,8 @@ var strictMessages = [...]strictMessage{
 			{name: "message", num: 4, shape: shapeBytes},
 			{name: "scope", num: 5, shape: shapeEnum, ref: 10},
 			{name: "retry_after_millis", num: 6, shape: shapeUint64},
+			{name: "retry", num: 7, shape: shapeBool},
+			{name: "request_id", num: 8, shape: shapeString},
 		},
 	},
 	{ // 48: RateWindow
@@ -1667,6 +1672,8 @@ var strictMessages = [...]strictMessage{
 			{name: "argument", num: 4, shape: shapeString},
 			{name: "type", num: 5, shape: shapeEnum, ref: 20, required: true},
 			{name: "hosts", num: 6, shape: shapeString, repeated: true},
+			{name: "strip", num: 7, shape: shapeString},
+			{name: "prepend", num: 8, shape: shapeString},
 		},
 	},
 	{ // 76: Endpoint

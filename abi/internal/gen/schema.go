@@ -1,15 +1,14 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/bufbuild/protocompile"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/amygdala-host/amygdala/abi/internal/gen/source"
 )
 
 // schema is the contract as the emitters see it: every enum and message of the package, in the order of the files.
@@ -63,22 +62,7 @@ type field struct {
 
 // load reads and links all .proto files in dir.
 func load(dir string) (*schema, error) {
-	paths, err := filepath.Glob(filepath.Join(dir, "*.proto"))
-	if err != nil {
-		return nil, err
-	}
-	if len(paths) == 0 {
-		return nil, fmt.Errorf("no .proto files in %s", dir)
-	}
-	for i := range paths {
-		paths[i] = filepath.Base(paths[i])
-	}
-	slices.Sort(paths)
-	c := protocompile.Compiler{
-		Resolver:       protocompile.WithStandardImports(&protocompile.SourceResolver{ImportPaths: []string{dir}}),
-		SourceInfoMode: protocompile.SourceInfoStandard,
-	}
-	files, err := c.Compile(context.Background(), paths...)
+	files, err := source.Load(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -104,14 +88,14 @@ type builder struct {
 func (b *builder) declare(f protoreflect.FileDescriptor) {
 	for i := range f.Enums().Len() {
 		d := f.Enums().Get(i)
-		e := &enum{name: string(d.Name()), comment: leading(d), file: f.Path()}
+		e := &enum{name: string(d.Name()), comment: source.Comment(d), file: f.Path()}
 		e.prefix = strings.ToUpper(snake(e.name)) + "_"
 		b.enums[d.FullName()] = e
 		b.schema.enums = append(b.schema.enums, e)
 	}
 	for i := range f.Messages().Len() {
 		d := f.Messages().Get(i)
-		m := &message{name: string(d.Name()), comment: leading(d), file: f.Path(), index: len(b.schema.messages)}
+		m := &message{name: string(d.Name()), comment: source.Comment(d), file: f.Path(), index: len(b.schema.messages)}
 		b.messages[d.FullName()] = m
 		b.schema.messages = append(b.schema.messages, m)
 	}
@@ -141,7 +125,7 @@ func (b *builder) values(e *enum, list protoreflect.EnumValueDescriptors) error 
 			return fmt.Errorf("%s: %s does not start with %s", e.name, d.Name(), e.prefix)
 		}
 		short := strings.ToLower(tail)
-		e.values = append(e.values, value{name: e.name + camel(short), short: short, comment: leading(d), num: int32(d.Number())})
+		e.values = append(e.values, value{name: e.name + camel(short), short: short, comment: source.Comment(d), num: int32(d.Number())})
 	}
 	if e.values[0].short != "unspecified" {
 		return fmt.Errorf("%s: the first value must be %sUNSPECIFIED", e.name, e.prefix)
@@ -150,15 +134,15 @@ func (b *builder) values(e *enum, list protoreflect.EnumValueDescriptors) error 
 }
 
 func (b *builder) fields(m *message, d protoreflect.MessageDescriptor) error {
-	if d.Enums().Len()+d.Messages().Len() > 0 {
-		return fmt.Errorf("nested types are not supported")
-	}
 	for i := range d.Fields().Len() {
 		f, err := b.field(d.Fields().Get(i))
 		if err != nil {
 			return err
 		}
 		m.fields = append(m.fields, f)
+	}
+	if d.Enums().Len()+d.Messages().Len() > 0 {
+		return fmt.Errorf("nested types are not supported")
 	}
 	slices.SortFunc(m.fields, func(a, b *field) int { return a.num - b.num })
 	if len(m.fields) > 63 {
@@ -175,7 +159,7 @@ func (b *builder) fields(m *message, d protoreflect.MessageDescriptor) error {
 		if o.IsSynthetic() {
 			continue
 		}
-		required, _ := trailing(o)
+		required, _ := source.Mark(o)
 		m.oneofs = append(m.oneofs, oneof{name: camel(string(o.Name())), proto: string(o.Name()), required: required})
 	}
 	for _, f := range m.fields {
@@ -192,10 +176,10 @@ var methods = []string{"SizeProto", "AppendProto", "UnmarshalProto", "AppendJSON
 // field refuses what the generated code cannot express.
 func (b *builder) field(d protoreflect.FieldDescriptor) (*field, error) {
 	f := &field{
-		name: camel(string(d.Name())), proto: string(d.Name()), json: d.JSONName(), comment: leading(d),
+		name: camel(string(d.Name())), proto: string(d.Name()), json: d.JSONName(), comment: source.Comment(d),
 		num: int(d.Number()), kind: d.Kind(), repeated: d.IsList(),
 	}
-	f.required, f.note = trailing(d)
+	f.required, f.note = source.Mark(d)
 	if o := d.ContainingOneof(); o != nil && !o.IsSynthetic() {
 		f.oneof = o.Index() + 1 // synthetic oneofs come last, so the index holds
 	}
@@ -217,29 +201,6 @@ func (b *builder) field(d protoreflect.FieldDescriptor) (*field, error) {
 		return nil, fmt.Errorf("%s: %v fields are not supported", d.Name(), f.kind)
 	}
 	return f, nil
-}
-
-// leading returns the comment above a declaration, one line per line.
-func leading(d protoreflect.Descriptor) string {
-	return tidy(d.ParentFile().SourceLocations().ByDescriptor(d).LeadingComments)
-}
-
-// trailing splits the comment behind a field into the mark "required" and the rest.
-func trailing(d protoreflect.Descriptor) (required bool, note string) {
-	note = tidy(d.ParentFile().SourceLocations().ByDescriptor(d).TrailingComments)
-	rest, required := strings.CutPrefix(note, "required")
-	if required && (rest == "" || rest[0] == ',' || rest[0] == ';') {
-		return true, strings.TrimLeft(rest, ",; ")
-	}
-	return false, note
-}
-
-func tidy(comment string) string {
-	lines := strings.Split(strings.TrimSpace(comment), "\n")
-	for i := range lines {
-		lines[i] = strings.TrimSpace(lines[i])
-	}
-	return strings.Join(lines, "\n")
 }
 
 // initialisms are the words that Go spells in capitals.
