@@ -114,7 +114,7 @@ func gradePassword(v string, s shape) Grade {
 	switch {
 	case isUUID(v) || len(v) > 128:
 		return none
-	case len(v) >= 8 && s.random() && !dull(v):
+	case len(v) >= 8 && s.random() && !dull(v) && (s.digit > 0 || mixedCase(v)):
 		return Grade{Score: scoreShape, Why: "password with the variety of a generated one"}
 	case len(v) >= 8 && s.classes() >= 4:
 		return Grade{Score: scoreShape - 0.08, Why: "password that mixes letters, digits and symbols"}
@@ -131,6 +131,8 @@ func gradeKey(v string, s shape) Grade {
 		return none
 	case isUUID(v):
 		return Grade{Score: scorePlain - 0.1, Why: "identifier where a key belongs"}
+	case s.digit == 0:
+		return none
 	case len(v) >= 24 && isHex(v), len(v) >= 20 && s.random(), len(v) >= 16 && s.random() && s.classes() >= 3:
 		return Grade{Score: scoreShape, Why: "key with the variety of a generated one"}
 	case len(v) >= 12 && s.random():

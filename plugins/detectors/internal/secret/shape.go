@@ -54,9 +54,28 @@ func (s shape) classes() int {
 
 func (s shape) len() int { return s.lower + s.upper + s.digit + s.symbol }
 
-// random reports a value that looks drawn, not written: its classes change often, and it has digits among letters.
+// random reports a value that looks drawn, not written: its classes change often, and it has digits or symbols among letters.
 func (s shape) random() bool {
-	return s.digit > 0 && s.lower+s.upper > 0 && s.changes >= 4 && s.changes*10 >= s.len()*3
+	return s.digit+s.symbol > 0 && s.lower+s.upper > 0 && s.changes >= 4 && s.changes*10 >= s.len()*3
+}
+
+// mixedCase reports capitals and small letters in an order that no convention of writing names gives: not every capital starts a
+// word of three letters or more.
+func mixedCase(v string) bool {
+	small, odd, caps := 3, 0, 0 // small letters since the last capital
+	for i := 0; i < len(v); i++ {
+		switch c := v[i]; {
+		case c >= 'A' && c <= 'Z':
+			if small < 2 {
+				odd++
+			}
+			small = 0
+			caps++
+		case c >= 'a' && c <= 'z':
+			small++
+		}
+	}
+	return caps >= 3 && odd >= 2 && caps < len(v)-2
 }
 
 // isHex reports a value of hexadecimal digits in one case, as hashes and many keys are.

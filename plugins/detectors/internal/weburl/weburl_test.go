@@ -125,3 +125,39 @@ func FuzzReach(f *testing.F) {
 		ReachHost(s)
 	})
 }
+
+func TestScan(t *testing.T) {
+	for text, want := range map[string]string{
+		"see http://a.b/c, or (https://d.e/f(g)).":    "http://a.b/c https://d.e/f(g)",
+		`{"u":"http://10.0.0.1/x"}`:                   "http://10.0.0.1/x",
+		"[x](http://a/b?c=[d]) <ftp://e/f>":           "http://a/b?c=[d] ftp://e/f",
+		"curl http:127.0.0.1 'gopher://x:70/_a'":      "http:127.0.0.1 gopher://x:70/_a",
+		"note: this is prose; a::b c:d http: nothing": "",
+		"http://[::1]:80/a http://a/http://b/":        "http://[::1]:80/a http://a/http://b/",
+		"--url=http://a/ x.http://b/":                 "http://a/ x.http://b/",
+		"C:\\Users ratio 3:4 jar:http://h/a.jar!/b ":  "jar:http://h/a.jar!/b",
+		"git+ssh://h/r 9http://h/":                    "git+ssh://h/r http://h/",
+	} {
+		var got []string
+		Scan(text, func(start, end int) bool { got = append(got, text[start:end]); return true })
+		if strings.Join(got, " ") != want {
+			t.Errorf("Scan(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
+func FuzzScan(f *testing.F) {
+	for _, s := range []string{"http://a", "::::", "a:b://c:d", "(((http://((("} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		last := 0
+		Scan(s, func(start, end int) bool {
+			if start < last || end <= start || end > len(s) {
+				t.Fatalf("Scan(%q) gives [%d, %d) after %d", s, start, end, last)
+			}
+			last = end
+			return true
+		})
+	})
+}

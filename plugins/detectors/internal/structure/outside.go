@@ -1,0 +1,80 @@
+package structure
+
+import (
+	"strings"
+
+	v1 "github.com/amygdala-host/amygdala/abi/v1"
+	"github.com/amygdala-host/amygdala/plugins/detectors/internal/weburl"
+)
+
+// recipientKeys hold mailboxes that a tool sends to.
+var recipientKeys = setOf(`to cc bcc recipient recipients email emails mailto address toaddress toemail sendto attendees`)
+
+// findOutside notes whether the request has a destination on the open internet that is not the operator's own.
+func (j *judgement) findOutside() {
+	for i := range j.fields {
+		f := &j.fields[i]
+		switch {
+		case j.outsideURL(f), recipientKeys[plainName(f.key)] && j.outsideMailbox(f.text), has(f.tool, sendWords), has(f.tool, []string{"search"}) && f.role == roleContent,
+			j.req.Kind == v1.PayloadKindToolCall && plainName(f.key) == "method" && has(f.text, []string{"send", "publish"}):
+			j.outside = true
+			return
+		}
+	}
+}
+
+// outsideURL reports a URL to an outside host in the text of f.
+func (j *judgement) outsideURL(f *field) (found bool) {
+	if f.role == roleContent {
+		return false
+	}
+	visit := func(raw string) bool {
+		t, u, ok := weburl.Reach(raw)
+		found = found || ok && !t.Inside() && u.Host != "" && !j.cfg.own(weburl.ParseHost(u.Host).Name)
+		return !found
+	}
+	if j.req.Kind == v1.PayloadKindURL && !strings.Contains(f.text, "://") {
+		visit("http://" + f.text)
+	}
+	weburl.Scan(f.text, func(start, end int) bool { return visit(f.text[start:end]) })
+	return found
+}
+
+// outsideMailbox reports a mailbox that is not the operator's own.
+func (j *judgement) outsideMailbox(s string) bool {
+	_, domain, ok := strings.Cut(s, "@")
+	domain = strings.ToLower(strings.Trim(domain, " >,;\"'"))
+	return ok && strings.Contains(domain, ".") && !j.cfg.own(domain)
+}
+
+// dropHosts are services that take anything from anybody: request catchers, pastes, anonymous uploads, tunnels and the out-of-band
+// listeners of penetration testers. Source: the services' own sites.
+var dropHosts = strings.Fields(`webhook.site requestbin.com requestbin.net pipedream.net requestcatcher.com hookbin.com beeceptor.com postb.in ptsv2.com ptsv3.com webhook.cool typedwebhook.tools smee.io requestinspector.com mockbin.org
+	interact.sh interactsh.com oast.pro oast.live oast.site oast.online oast.fun oast.me burpcollaborator.net oastify.com dnslog.cn ceye.io bxss.me xss.ht canarytokens.com dnsbin.zhack.ca requestrepo.com
+	pastebin.com paste.ee termbin.com ix.io dpaste.org dpaste.com hastebin.com rentry.co paste.rs sprunge.us bpa.st ghostbin.com transfer.sh file.io 0x0.st bashupload.com gofile.io anonfiles.com temp.sh catbox.moe tmpfiles.org oshi.at filebin.net
+	ngrok.io ngrok-free.app ngrok.app serveo.net trycloudflare.com loca.lt localtunnel.me pagekite.me bore.pub telebit.io`)
+
+// dropHost reports a host that takes anything from anybody.
+func dropHost(host string) bool {
+	host = strings.ToLower(host)
+	for _, d := range dropHosts {
+		if host == d || strings.HasSuffix(host, "."+d) {
+			return true
+		}
+	}
+	return false
+}
+
+// dropIn reports whether text has a URL of a drop host, or a bare name of one.
+func dropIn(text string) bool {
+	found := false
+	weburl.Scan(text, func(start, end int) bool {
+		if u, ok := weburl.Parse(text[start:end]); ok {
+			path := strings.ToLower(u.Path)
+			host := weburl.ParseHost(u.Host).Name
+			found = dropHost(host) || strings.HasPrefix(path, "/api/webhooks/") && strings.Contains(host, "discord") || host == "api.telegram.org" && strings.Contains(path, "/send")
+		}
+		return !found
+	})
+	return found
+}

@@ -1,0 +1,137 @@
+package structure
+
+import (
+	v1 "github.com/amygdala-host/amygdala/abi/v1"
+	"github.com/amygdala-host/amygdala/plugins/detectors/internal/secret"
+	"strings"
+)
+
+// publishedOutside is the score of a documented example key that a request carries outside. It opens nothing, but nothing legitimate
+// sends one either, and operators test their guards with it.
+const publishedOutside = 0.82
+
+// judgeHits weighs the signature hits that no parser above has explained.
+func (j *judgement) judgeHits() {
+	for _, h := range j.req.Hits {
+		if int(h.View) >= len(j.req.Views) || h.Start >= h.End || int(h.End) > len(j.req.Views[h.View].Text) {
+			continue
+		}
+		switch h.Threat {
+		case v1.ThreatSecret:
+			j.judgeSecret(h)
+		case v1.ThreatExfiltration:
+			j.judgeExfiltration(h)
+		case v1.ThreatSSRF:
+			j.judgeInside(h)
+		}
+	}
+}
+
+// judgeInside takes SSRF signatures of the operator at their word on requests; the built-in ones only add their name.
+func (j *judgement) judgeInside(h *v1.Hit) {
+	if !j.acts {
+		return
+	}
+	at := place{int(h.View), int(h.Start), int(h.End)}
+	for _, f := range j.found.list {
+		if f.Threat == v1.ThreatSSRF && f.Signature == "" && at.overlaps(place{int(f.View), int(f.Start), int(f.End)}) {
+			f.Signature = h.Signature
+			return
+		}
+	}
+	if !tagged(h, "check:url") {
+		j.found.add(v1.ThreatSSRF, h.Severity, h.Confidence, at, h.Signature, "matches a signature of requests that go inside")
+	}
+}
+
+// judgeSecret grades a candidate.
+func (j *judgement) judgeSecret(h *v1.Hit) {
+	view := j.req.Views[h.View]
+	if unlikelyCarrier(view.Name) {
+		return
+	}
+	text := string(view.Text[h.Start:h.End])
+	g, at := gradeHit(h, text)
+	score := g.Score * min(h.Confidence/0.9, 1)
+	if g.Published && score < 0.5 && j.acts && j.outside {
+		score = publishedOutside
+	}
+	if score <= 0 || j.req.Kind != v1.PayloadKindToolCall && inHashList(string(view.Text), int(h.Start)) {
+		return
+	}
+	at.view, at.start, at.end = int(h.View), at.start+int(h.Start), at.end+int(h.Start)
+	j.found.add(v1.ThreatSecret, v1.SeverityHigh, score, at, h.Signature, g.Why)
+	j.leak(h, score, at)
+}
+
+// leak adds the accusation that a request carries a credential outside.
+func (j *judgement) leak(h *v1.Hit, score float32, at place) {
+	if j.acts && j.outside && score >= 0.8 {
+		j.found.add(v1.ThreatExfiltration, v1.SeverityCritical, min(score, 0.9), at, h.Signature, "a request outside that carries a credential")
+	}
+}
+
+// gradeHit grades the text of a hit by the check that its signature names. Without one, the signature's own confidence stands.
+func gradeHit(h *v1.Hit, text string) (secret.Grade, place) {
+	at := place{start: 0, end: len(text)}
+	switch tagValue(h, "check:") {
+	case "token":
+		return secret.Token(strip(text)), at
+	case "assign":
+		value, g := secret.Assignment(text)
+		if i := strings.LastIndex(text, value); value != "" && i >= 0 {
+			at.start, at.end = i, i+len(value)
+		}
+		return g, at
+	case "userinfo":
+		return secret.UserInfo(text), at
+	case "jwt":
+		return secret.JWT(strip(text)), at
+	case "pem":
+		return secret.PEM(text), at
+	case "basic":
+		return secret.Basic(text[strings.LastIndexAny(text, " \t:")+1:]), at
+	}
+	return secret.Grade{Score: h.Confidence, Why: "matches a signature of credentials"}, at
+}
+
+// strip drops what a pattern matched around a token to see its borders.
+func strip(s string) string {
+	return strings.Trim(s, " \t\r\n\"'`,;:()<>[]{}=|&")
+}
+
+// unlikelyCarrier reports readings in which a credential would not work.
+func unlikelyCarrier(view string) bool {
+	return strings.Contains(view, "leet") || strings.Contains(view, "rot13")
+}
+
+// inHashList reports a line of a lock file or checksum list, where long random strings are what they should be.
+func inHashList(text string, at int) bool {
+	from := strings.LastIndexByte(text[:at], '\n') + 1
+	line := text[from:]
+	if i := strings.IndexByte(line, '\n'); i >= 0 {
+		line = line[:i]
+	}
+	if len(line) > 2000 {
+		return false
+	}
+	for _, mark := range []string{"sha512-", "sha256-", "sha384-", "sha1-", " h1:", "\"integrity\"", "checksum =", "--hash=sha256:", "sha256:", "@sha256", "resolved \"http"} {
+		if i := strings.Index(line, mark); i >= 0 && from+i <= at {
+			return true
+		}
+	}
+	return false
+}
+
+// judgeNumbers looks for payment card and bank account numbers that a request carries outside.
+func (j *judgement) judgeNumbers() {
+	if !j.acts || !j.outside {
+		return
+	}
+	for i := range j.fields {
+		f := &j.fields[i]
+		for _, n := range numbersIn(f.text) {
+			j.found.add(v1.ThreatSecret, v1.SeverityHigh, n.grade.Score, f.at(n.start, n.end), "", n.grade.Why)
+		}
+	}
+}

@@ -1,0 +1,84 @@
+package weburl
+
+import "strings"
+
+// maxScheme bounds the scheme looked for before a colon.
+const maxScheme = 24
+
+// lenient lists the schemes that need no "//" to reach a host.
+var lenient = map[string]bool{"http": true, "https": true, "ftp": true, "ws": true, "wss": true, "jar": true, "view-source": true, "netdoc": true, "file": true, "url": true}
+
+// Scan calls visit with the byte range of every URL in text, from left to right, until visit returns false. Trailing punctuation of
+// prose is left out. The work is linear: ranges do not overlap.
+func Scan(text string, visit func(start, end int) bool) {
+	for from := 0; ; {
+		i := strings.IndexByte(text[from:], ':')
+		if i < 0 {
+			return
+		}
+		colon := from + i
+		start := schemeStart(text, from, colon)
+		if !opens(strings.ToLower(text[start:colon]), text[colon+1:]) {
+			from = colon + 1
+			continue
+		}
+		end := colon + 1 + extent(text[colon+1:])
+		if end > start && !visit(start, end) {
+			return
+		}
+		from = max(end, colon+1)
+	}
+}
+
+// schemeStart walks back over the letters of a scheme.
+func schemeStart(text string, from, colon int) int {
+	i := colon
+	for i > from && colon-i < maxScheme && isScheme(text[i-1]) {
+		i--
+	}
+	for i < colon && text[i]|0x20 < 'a' || i < colon && text[i]|0x20 > 'z' {
+		i++ // a scheme starts with a letter
+	}
+	return i
+}
+
+func isScheme(c byte) bool {
+	return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || c == '+' || c == '-' || c == '.' || c == '_'
+}
+
+// opens reports whether rest, after "scheme:", starts a URL.
+func opens(scheme, rest string) bool {
+	if len(scheme) < 2 || rest == "" {
+		return false
+	}
+	if strings.HasPrefix(rest, "//") {
+		return true
+	}
+	if i := strings.LastIndexByte(scheme, '.'); i >= 0 {
+		scheme = scheme[i+1:]
+	}
+	c := rest[0]
+	return lenient[scheme] && (c == '/' || c == '\\' || c == '[' || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9')
+}
+
+// extent returns how many bytes of s belong to a URL.
+func extent(s string) int {
+	depth := [3]int{}
+	end := 0
+	for end < len(s) && end < MaxURL {
+		c := s[end]
+		if c <= ' ' || c == 0x7f || strings.IndexByte("\"'`<>|^", c) >= 0 {
+			break
+		}
+		if i := strings.IndexByte("([{", c); i >= 0 {
+			depth[i]++
+		}
+		if i := strings.IndexByte(")]}", c); i >= 0 {
+			if depth[i]--; depth[i] < 0 {
+				break
+			}
+		}
+		end++
+	}
+	return len(strings.TrimRight(s[:end], `.,;:!?*_~\`))
+}
