@@ -10,29 +10,40 @@ import (
 )
 
 // dfa answers whether a program matches somewhere, and where the first match ends at the latest, reading every rune once. Its states are
-// made when a text first needs them, and shared by all goroutines: a transition is an atomic pointer that is set once.
+// made when a text first needs them, and are shared by all goroutines.
+//
+// A transition is a number that is written once and read without a lock. The table grows by being copied; whoever still reads the old one
+// finds a gap where the new one has an entry, and looks again under the lock.
 type dfa struct {
 	prog   *program
 	ascii  [utf8.RuneSelf]uint16
 	wide   []rune   // first rune of each range from U+0080 on
-	ids    []uint16 // class of each range, for runes that are no letters; letters have the next class if letters matters
-	count  int      // number of classes, the end of the text not counted
-	begins [4]atomic.Pointer[dstate]
-	// context tells whether the program looks at what stands before and after it.
-	context bool
-	memory  *memory
-	mu      sync.Mutex
-	byKey   map[string]*dstate
-	sets    pike // to compute states; guarded by mu
+	ids    []uint16 // two classes of each range: for signs, and for letters if the program can tell
+	count  uint32   // number of classes; the end of the text is one more
+	sides  bool     // the program looks at what stands before and after
+	memory *memory
+
+	table  atomic.Pointer[[]atomic.Uint32]
+	begins [4]atomic.Uint32 // by side
+
+	mu     sync.Mutex
+	states []dstate
+	byKey  map[string]uint32
+	sets   pike
 }
+
+// A transition is the number of a row, with flags. Zero is not known yet; row 0 is not used.
+const (
+	dfaMatched = 1 << 31 // a match ended before the rune just read
+	dfaIdle    = 1 << 30 // no match has begun
+	dfaRow     = dfaIdle - 1
+)
 
 // dstate is a set of instructions that the runes before may have reached. What they lead to without reading is worked out when the next
 // rune is known, since \b and $ depend on it.
 type dstate struct {
-	next   []atomic.Pointer[dstate] // by class; the last is the end of the text
 	pcs    []int32
 	before side
-	idle   bool // no match has begun
 }
 
 // side is what a rune means for an empty-width condition to its right.
@@ -44,9 +55,6 @@ const (
 	atLine
 	atWord
 )
-
-// matched is the state after a match: it ended before the rune just read.
-var matched = &dstate{}
 
 // memory bounds what all automata of a matcher may hold.
 type memory struct{ used atomic.Int64 }
@@ -74,11 +82,11 @@ func (c side) sample() rune {
 }
 
 func newDFA(p *program, m *memory) *dfa {
-	d := &dfa{prog: p, memory: m, byKey: map[string]*dstate{}, context: p.word}
-	for i := range p.insts {
-		d.context = d.context || p.insts[i].op == syntax.InstEmptyWidth
-	}
+	d := &dfa{prog: p, memory: m, byKey: map[string]uint32{}, sides: p.word || p.sides}
 	d.classify()
+	table := make([]atomic.Uint32, 16*(d.count+1))
+	d.table.Store(&table)
+	d.states = make([]dstate, 1)
 	return d
 }
 
@@ -86,23 +94,34 @@ func newDFA(p *program, m *memory) *dfa {
 func (d *dfa) classify() {
 	classes := map[string]uint16{}
 	distinct := d.distinct()
-	number := func(r rune, word bool) uint16 {
-		key := d.signature(distinct, r, word)
-		id, ok := classes[key]
+	number := func(r rune, s side) uint16 {
+		key := append(make([]byte, 0, 64), byte(s))
+		for _, in := range distinct {
+			key = append(key, byte(btoi(in.has(r))))
+		}
+		id, ok := classes[string(key)]
 		if !ok {
 			id = uint16(len(classes))
-			classes[key] = id
+			classes[string(key)] = id
 		}
 		return id
 	}
 	for r := range rune(utf8.RuneSelf) {
-		d.ascii[r] = number(r, isWord(r))
+		s := atOther
+		if d.sides {
+			s = sideOf(r)
+		}
+		d.ascii[r] = number(r, s)
 	}
 	for _, r := range d.bounds() {
 		d.wide = append(d.wide, r)
-		d.ids = append(d.ids, number(r, false), number(r, true))
+		letter := atOther
+		if d.sides {
+			letter = atWord
+		}
+		d.ids = append(d.ids, number(r, atOther), number(r, letter))
 	}
-	d.count = len(classes)
+	d.count = uint32(len(classes))
 }
 
 // distinct returns one instruction for each different set of runes.
@@ -122,24 +141,6 @@ func (d *dfa) distinct() []*inst {
 		}
 	}
 	return out
-}
-
-// signature says what the program sees in a rune.
-func (d *dfa) signature(distinct []*inst, r rune, word bool) string {
-	var key []byte
-	if d.context {
-		key = append(key, byte(sideOf(r)))
-		if r >= utf8.RuneSelf {
-			key[0] = byte(atOther)
-			if word {
-				key[0] = byte(atWord)
-			}
-		}
-	}
-	for _, in := range distinct {
-		key = append(key, byte(btoi(in.has(r))))
-	}
-	return string(key)
 }
 
 func btoi(b bool) int {
@@ -162,8 +163,12 @@ func (d *dfa) bounds() []rune {
 	return slices.Compact(out)
 }
 
-// class returns the class of a rune that is not ASCII.
-func (d *dfa) class(r rune) int {
+// class returns the class and the length of the rune at text[i], which is not ASCII, or the end of the text.
+func (d *dfa) class(text []byte, i int) (uint32, int) {
+	if i >= len(text) {
+		return d.count, 1
+	}
+	r, size := utf8.DecodeRune(text[i:])
 	lo, hi := 0, len(d.wide)
 	for hi-lo > 1 {
 		mid := int(uint(lo+hi) >> 1)
@@ -173,90 +178,88 @@ func (d *dfa) class(r rune) int {
 			hi = mid
 		}
 	}
-	if d.context && isWord(r) {
-		return int(d.ids[2*lo+1])
+	if d.sides && isWord(r) {
+		return uint32(d.ids[2*lo+1]), size
 	}
-	return int(d.ids[2*lo])
+	return uint32(d.ids[2*lo]), size
 }
 
 // find looks for a match within text[from:to]. It returns an offset from which no match that is under way began earlier, and where the
 // first match ends; ok is false if there is none. full is true if the automaton could not be continued: the caller must use another way
 // from begin on.
 func (d *dfa) find(text []byte, from, to int) (begin, end int, ok, full bool) {
-	s := d.begin(text, from)
-	if s == nil {
+	row := d.begin(text, from)
+	if row == 0 {
 		return from, from, false, true
 	}
+	table := *d.table.Load()
 	begin = from
-	for i := from; ; {
-		if s.idle {
-			begin = i
+	for i := from; i <= to; {
+		var class uint32
+		size := 1
+		if i < len(text) && text[i] < utf8.RuneSelf {
+			class = uint32(d.ascii[text[i]])
+		} else {
+			class, size = d.class(text, i)
 		}
-		class, size := d.count, 1
-		if i < len(text) {
-			if c := text[i]; c < utf8.RuneSelf {
-				class = int(d.ascii[c])
-			} else {
-				var r rune
-				r, size = utf8.DecodeRune(text[i:])
-				class = d.class(r)
-			}
+		v := uint32(0)
+		if at := row + class; at < uint32(len(table)) {
+			v = table[at].Load()
 		}
-		n := s.next[class].Load()
-		if n == nil {
-			if n = d.extend(s, class, text, i); n == nil {
+		if v == 0 {
+			if v = d.extend(row, class, text, i); v == 0 {
 				return begin, i, false, true
 			}
+			table = *d.table.Load()
 		}
-		if n == matched {
-			return begin, i, true, false
+		if v >= dfaIdle {
+			if v&dfaMatched != 0 {
+				return begin, i, true, false
+			}
+			begin = i + size
 		}
-		if i += size; i > to {
-			return begin, to, false, false
-		}
-		s = n
+		row = v & dfaRow
+		i += size
 	}
+	return begin, to, false, false
 }
 
-// begin returns the state in which a search at text[from] starts.
-func (d *dfa) begin(text []byte, from int) *dstate {
-	c := atOther
-	if d.context {
-		c = sideOf(runeBefore(text, from))
+// begin returns the row in which a search at text[from] starts, or 0 if there is no room for it.
+func (d *dfa) begin(text []byte, from int) uint32 {
+	s := atOther
+	if d.sides {
+		s = sideOf(runeBefore(text, from))
 	}
-	if s := d.begins[c].Load(); s != nil {
-		return s
+	if row := d.begins[s].Load(); row != 0 {
+		return row
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	s := d.state(nil, c)
-	if s != nil {
-		d.begins[c].Store(s)
-	}
-	return s
+	v := d.row(nil, s)
+	d.begins[s].Store(v & dfaRow)
+	return v & dfaRow
 }
 
-// extend computes the state that s leads to over the rune at text[i], which is of the given class. nil means that there is no room.
-func (d *dfa) extend(s *dstate, class int, text []byte, i int) *dstate {
+// extend works out the transition of a row over the rune at text[i], which is of the given class. Zero means that there is no room.
+func (d *dfa) extend(row, class uint32, text []byte, i int) uint32 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if n := s.next[class].Load(); n != nil {
-		return n
+	if v := (*d.table.Load())[row+class].Load(); v != 0 {
+		return v
 	}
 	after, _ := runeAt(text, i)
-	n := d.follow(s, after)
-	if n != nil {
-		s.next[class].Store(n)
-	}
-	return n
+	v := d.follow(&d.states[row/(d.count+1)], after)
+	(*d.table.Load())[row+class].Store(v)
+	return v
 }
 
-// follow does what class and find stand for, by the instructions.
-func (d *dfa) follow(s *dstate, after rune) *dstate {
+// follow does what the transition stands for, by the instructions.
+func (d *dfa) follow(s *dstate, after rune) uint32 {
 	k := &d.sets
 	k.reset(len(d.prog.insts))
 	before := s.before.sample()
 	flags := emptyOps(before, after)
+	k.begin()
 	for _, pc := range s.pcs {
 		k.add(d.prog, thread{pc: pc}, flags)
 	}
@@ -264,35 +267,54 @@ func (d *dfa) follow(s *dstate, after rune) *dstate {
 		k.add(d.prog, thread{pc: d.prog.start}, flags)
 	}
 	if k.step(d.prog, after, after >= 0) >= 0 {
-		return matched
+		return dfaMatched
 	}
 	pcs := make([]int32, 0, len(k.pending))
 	for _, t := range k.pending {
 		pcs = append(pcs, t.pc)
 	}
 	slices.Sort(pcs)
-	c := atOther
-	if d.context {
-		c = sideOf(after)
+	next := atOther
+	if d.sides {
+		next = sideOf(after)
 	}
-	return d.state(slices.Compact(pcs), c)
+	return d.row(slices.Compact(pcs), next)
 }
 
-// state returns the state of a set, or nil if there is no room for a new one.
-func (d *dfa) state(pcs []int32, before side) *dstate {
+// row returns the transition to the state of a set, or 0 if there is no room for a new one.
+func (d *dfa) row(pcs []int32, before side) uint32 {
 	key := []byte{byte(before)}
 	for _, pc := range pcs {
 		key = binary.AppendUvarint(key, uint64(pc))
 	}
-	if s, ok := d.byKey[string(key)]; ok {
-		return s
+	if v, ok := d.byKey[string(key)]; ok {
+		return v
 	}
-	size := int64(8*(d.count+1) + 4*len(pcs) + 2*len(key) + 120)
-	if len(d.byKey) >= maxStates || d.memory.used.Load() > maxStateMemory {
-		return nil
+	width := d.count + 1
+	size := int64(8*width) + int64(4*len(pcs)+2*len(key)+100)
+	if len(d.states) > maxStates || d.memory.used.Load() > maxStateMemory {
+		return 0
 	}
 	d.memory.used.Add(size)
-	s := &dstate{next: make([]atomic.Pointer[dstate], d.count+1), pcs: pcs, before: before, idle: len(pcs) == 0}
-	d.byKey[string(key)] = s
-	return s
+	v := uint32(len(d.states)) * width
+	d.states = append(d.states, dstate{pcs, before})
+	d.grow(len(d.states) * int(width))
+	if len(pcs) == 0 {
+		v |= dfaIdle
+	}
+	d.byKey[string(key)] = v
+	return v
+}
+
+// grow makes room for n transitions.
+func (d *dfa) grow(n int) {
+	old := *d.table.Load()
+	if n <= len(old) {
+		return
+	}
+	table := make([]atomic.Uint32, max(n, 2*len(old)))
+	for i := range old {
+		table[i].Store(old[i].Load())
+	}
+	d.table.Store(&table)
 }

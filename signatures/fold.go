@@ -34,8 +34,23 @@ func isWord(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r|0x20 >= 'a' && r|0x20 <= 'z' || r >= '0' && r <= '9'
 	}
+	if r < 1<<16 {
+		return wordRunes[r>>6]>>(r&63)&1 != 0
+	}
 	return unicode.In(r, unicode.L, unicode.M, unicode.N)
 }
+
+// wordRunes has a bit for each letter, mark and digit of the basic plane.
+var wordRunes = func() (bits [1 << 10]uint64) {
+	for _, table := range []*unicode.RangeTable{unicode.L, unicode.M, unicode.N} {
+		for _, span := range table.R16 {
+			for r := int(span.Lo); r <= int(span.Hi); r += int(span.Stride) {
+				bits[r>>6] |= 1 << (r & 63)
+			}
+		}
+	}
+	return bits
+}()
 
 // typographic lists the forms that editors put in place of an ASCII sign. The first is the sign itself.
 var typographic = [][]rune{

@@ -105,3 +105,94 @@ func BenchmarkMatch(b *testing.B) {
 		}
 	}
 }
+
+func hostileTexts(m *Matcher, size int) map[string][]byte {
+	fill := func(next func(i int) string) []byte {
+		var b bytes.Buffer
+		for i := 0; b.Len() < size; i++ {
+			b.WriteString(next(i))
+		}
+		return b.Bytes()[:size]
+	}
+	spell := func(l *literal) string {
+		s := ""
+		for _, e := range l.elems {
+			if e.gap != noGap {
+				s += " "
+			} else {
+				s += string(e.runes[len(e.runes)-1])
+			}
+		}
+		return s
+	}
+	n := len(m.literals)
+	out := map[string][]byte{}
+	out["all-literals"] = fill(func(i int) string { return spell(m.literals[i*7%n].literal) + " " })
+	out["prefixes"] = fill(func(i int) string { s := spell(m.literals[i*7%n].literal); return s[:len(s)-1] })
+	out["gaps"] = fill(func(i int) string {
+		c := m.sigs[i*11%len(m.sigs)]
+		s := ""
+		for _, g := range c.groups {
+			s += spell(g[i%len(g)]) + " xx yy zz ww vv uu "
+		}
+		return s
+	})
+	out["far"] = fill(func(i int) string {
+		c := m.sigs[i*11%len(m.sigs)]
+		s := ""
+		for _, g := range c.groups {
+			s += spell(g[i%len(g)]) + string(bytes.Repeat([]byte("x "), 31))
+		}
+		return s
+	})
+	var most int
+	for i := range m.literals {
+		c := 0
+		for _, a := range m.literals[i].anchors {
+			c += len(a.sigs)
+		}
+		b := 0
+		for _, a := range m.literals[most].anchors {
+			b += len(a.sigs)
+		}
+		if c > b {
+			most = i
+		}
+	}
+	out["one-anchor"] = fill(func(i int) string { return spell(m.literals[most].literal) + " " })
+	out["pattern"] = fill(func(i int) string {
+		c := m.sigs[i*11%len(m.sigs)]
+		s := ""
+		for k := len(c.groups) - 1; k >= 0; k-- {
+			g := c.groups[k]
+			s += spell(g[i%len(g)]) + " "
+		}
+		return s
+	})
+	out["spaces"] = fill(func(i int) string { return "ignore" + string(bytes.Repeat([]byte(" *"), 30)) })
+	return out
+}
+
+func BenchmarkHostile(b *testing.B) {
+	m, err := Compile(perfPacks(b))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for name, text := range hostileTexts(m, 64<<10) {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			var dst []Hit
+			var bud *Budget
+			var err error
+			for b.Loop() {
+				bud = NewBudget(len(text))
+				dst, err = m.Match(dst[:0], text, Query{Budget: bud})
+			}
+			b.ReportMetric(float64(len(dst)), "hits")
+			b.ReportMetric(float64(bud.used)/float64(len(text)), "work/B")
+			if err != nil {
+				b.ReportMetric(1, "held")
+			}
+		})
+	}
+}

@@ -5,8 +5,9 @@ import "regexp/syntax"
 // pike runs a program over a text in time proportional to (instructions * bytes), and finds the leftmost match that Perl and RE2 would
 // prefer. It is the exact half of the pattern matcher: the automaton says where to look.
 type pike struct {
-	sparse  []int32  // place of an instruction in dense
-	dense   []thread // threads at the current offset, the preferred one first
+	seen    []uint32 // by instruction: the round in which it was reached
+	round   uint32
+	now     []thread // threads at the current offset that read a rune or have matched, the preferred one first
 	pending []thread // where they go from here
 	stack   []int32
 }
@@ -25,8 +26,11 @@ func (k *pike) find(p *program, text []byte, from, to int) (begin, end, steps in
 	before := runeBefore(text, from)
 	for i := from; ; {
 		after, size := runeAt(text, i)
-		flags := emptyOps(before, after)
-		k.dense = k.dense[:0]
+		var flags syntax.EmptyOp
+		if p.sides {
+			flags = emptyOps(before, after)
+		}
+		k.begin()
 		for _, t := range k.pending {
 			k.add(p, t, flags)
 		}
@@ -45,11 +49,21 @@ func (k *pike) find(p *program, text []byte, from, to int) (begin, end, steps in
 	}
 }
 
+// reset prepares for a program of n instructions.
 func (k *pike) reset(n int) {
-	if len(k.sparse) < n {
-		k.sparse = make([]int32, n)
+	if len(k.seen) < n {
+		k.seen, k.round = make([]uint32, n), 0
 	}
-	k.dense, k.pending = k.dense[:0], k.pending[:0]
+	k.pending = k.pending[:0]
+}
+
+// begin starts a new round.
+func (k *pike) begin() {
+	k.now = k.now[:0]
+	if k.round++; k.round == 0 { // wrapped round: old marks would look new
+		clear(k.seen)
+		k.round = 1
+	}
 }
 
 // add follows the instructions that read nothing, from t on, in order of preference.
@@ -58,20 +72,18 @@ func (k *pike) add(p *program, t thread, flags syntax.EmptyOp) {
 	for len(k.stack) > 0 {
 		pc := k.stack[len(k.stack)-1]
 		k.stack = k.stack[:len(k.stack)-1]
-		if at := int(k.sparse[pc]); at < len(k.dense) && k.dense[at].pc == pc {
-			continue
-		}
-		k.sparse[pc] = int32(len(k.dense))
-		k.dense = append(k.dense, thread{pc, t.begin})
-		switch in := &p.insts[pc]; in.op {
-		case syntax.InstAlt, syntax.InstAltMatch:
-			k.stack = append(k.stack, in.arg, in.out)
-		case syntax.InstNop:
-			k.stack = append(k.stack, in.out)
-		case syntax.InstEmptyWidth:
-			if in.empty&^flags == 0 {
-				k.stack = append(k.stack, in.out)
+		for k.seen[pc] != k.round {
+			k.seen[pc] = k.round
+			in := &p.insts[pc]
+			if in.op == syntax.InstAlt {
+				k.stack = append(k.stack, in.arg)
+			} else if in.op == syntax.InstRune || in.op == syntax.InstMatch {
+				k.now = append(k.now, thread{pc, t.begin})
+				break
+			} else if in.op == syntax.InstFail || in.empty&^flags != 0 {
+				break
 			}
+			pc = in.out
 		}
 	}
 }
@@ -79,16 +91,14 @@ func (k *pike) add(p *program, t thread, flags syntax.EmptyOp) {
 // step moves every thread over the rune after. It returns the begin of a match that ends before that rune, or -1; threads less preferred
 // than the match are dropped.
 func (k *pike) step(p *program, after rune, inside bool) int {
-	for _, t := range k.dense {
-		switch in := &p.insts[t.pc]; in.op {
-		case syntax.InstMatch:
+	for _, t := range k.now {
+		in := &p.insts[t.pc]
+		if in.op == syntax.InstMatch {
 			if !p.word || !isWord(after) {
 				return t.begin
 			}
-		case syntax.InstRune:
-			if inside && in.has(after) {
-				k.pending = append(k.pending, thread{in.out, t.begin})
-			}
+		} else if inside && in.has(after) {
+			k.pending = append(k.pending, thread{in.out, t.begin})
 		}
 	}
 	return -1

@@ -13,7 +13,8 @@ const maxProgram = 4000
 type program struct {
 	insts []inst
 	start int32
-	word  bool
+	word  bool // a match may not touch letters or digits
+	sides bool // there are conditions on what stands before or after, other than word
 }
 
 // inst is one instruction. Rune instructions carry the ASCII part of their class as a bitmap.
@@ -37,6 +38,7 @@ func newProgram(re *syntax.Regexp, word bool) (*program, error) {
 	p := &program{insts: make([]inst, len(prog.Inst)), start: int32(prog.Start), word: word}
 	for i := range prog.Inst {
 		p.insts[i] = newInst(&prog.Inst[i])
+		p.sides = p.sides || p.insts[i].op == syntax.InstEmptyWidth
 	}
 	return p, nil
 }
@@ -51,6 +53,8 @@ func newInst(from *syntax.Inst) inst {
 		in.setClass(from)
 	case syntax.InstCapture:
 		in.op = syntax.InstNop
+	case syntax.InstAltMatch:
+		in.op = syntax.InstAlt
 	}
 	return in
 }

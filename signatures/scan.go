@@ -110,7 +110,7 @@ func (s *scan) release() {
 		s.spots[sig] = spot{}
 	}
 	s.hit, s.areas, s.due = s.hit[:0], shrink(s.areas), never
-	s.pike.dense, s.pike.pending = shrink(s.pike.dense), shrink(s.pike.pending)
+	s.pike.now, s.pike.pending = shrink(s.pike.now), shrink(s.pike.pending)
 	s.dst, s.text, s.tally, s.meter = nil, nil, nil, meter{}
 	s.m.scratch.Put(s)
 }
