@@ -29,6 +29,8 @@ const Module = "github.com/amygdala-host/amygdala"
 type Options struct {
 	// Cache is the folder built guests are kept in. Empty: "amygdala/guests" in the user's cache folder.
 	Cache string
+	// FromSource ignores what is embedded; a release build refreshes that with it.
+	FromSource bool
 	// Progress is told, in one line each, what takes long. nil: silence.
 	Progress func(line string)
 }
@@ -39,16 +41,21 @@ func (o Options) say(format string, args ...any) {
 	}
 }
 
-// Open returns the shipped detectors. They come from the first of: the binary itself, a checkout of this module (around the working
+// Open returns the shipped detectors. See Find for where they come from.
+func Open(ctx context.Context, opt Options) ([]Guest, error) { return Find(ctx, opt, Detectors...) }
+
+// Find returns shipped guests by name: those of Detectors, and Bench. They come from the first of: the binary itself, a checkout of this module (around the working
 // directory, or where this binary was built), the module cache. Building takes some tens of seconds the first time and is remembered by
 // the content of the sources. Errors are kind unavailable and name all three places.
-func Open(ctx context.Context, opt Options) ([]Guest, error) {
-	if g, err := embedded(Detectors); g != nil || err != nil {
-		return g, err
+func Find(ctx context.Context, opt Options, names ...string) ([]Guest, error) {
+	if !opt.FromSource {
+		if g, err := embedded(names); g != nil || err != nil {
+			return g, err
+		}
 	}
 	root, tried := sourceRoot()
 	if root == "" {
-		return nil, abi.E("open plugins", v1.ErrorKindUnavailable, "built-in detectors", fmt.Errorf(
+		return nil, abi.E("open plugins", v1.ErrorKindUnavailable, strings.Join(names, ", "), fmt.Errorf(
 			"not embedded in this binary, and no source to build them from (%s); run inside a clone of %s, install a release, or `go install %s/cmd/amygdala@latest`",
 			strings.Join(tried, "; "), Module, Module))
 	}
@@ -60,7 +67,7 @@ func Open(ctx context.Context, opt Options) ([]Guest, error) {
 	if err != nil {
 		return nil, failed("hash sources", root, err)
 	}
-	return opt.openBuilt(ctx, root, filepath.Join(cache, key))
+	return opt.openBuilt(ctx, root, filepath.Join(cache, key), names)
 }
 
 func (o Options) cacheDir() (string, error) {
@@ -75,8 +82,8 @@ func (o Options) cacheDir() (string, error) {
 }
 
 // openBuilt reads dir, building what is missing under a lock so that parallel processes build once.
-func (o Options) openBuilt(ctx context.Context, root, dir string) ([]Guest, error) {
-	if g := readBuilt(dir, "cached"); g != nil {
+func (o Options) openBuilt(ctx context.Context, root, dir string, names []string) ([]Guest, error) {
+	if g := readBuilt(dir, names, "cached"); g != nil {
 		return g, nil
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -87,26 +94,34 @@ func (o Options) openBuilt(ctx context.Context, root, dir string) ([]Guest, erro
 		return nil, failed("lock cache folder", dir, err)
 	}
 	defer unlock()
-	if g := readBuilt(dir, "cached"); g != nil {
+	if g := readBuilt(dir, names, "cached"); g != nil {
 		return g, nil
 	}
-	o.say("building %d built-in detectors from %s (once per version; needs the Go toolchain)", len(Detectors), root)
-	for i, name := range Detectors {
-		o.say("  %d/%d %s", i+1, len(Detectors), name)
-		if err := Build(ctx, filepath.Join(root, "plugins", "detectors", name), filepath.Join(dir, name+".wasm")); err != nil {
+	o.say("building %s from %s (once per version; needs the Go toolchain)", strings.Join(names, ", "), root)
+	for i, name := range names {
+		o.say("  %d/%d %s", i+1, len(names), name)
+		if err := Build(ctx, folder(root, name), filepath.Join(dir, name+".wasm")); err != nil {
 			return nil, err
 		}
 	}
-	g := readBuilt(dir, "built from "+root)
+	g := readBuilt(dir, names, "built from "+root)
 	if g == nil {
 		return nil, failed("read built plugins", dir, errors.New("a file vanished after it was built; run again"))
 	}
 	return g, nil
 }
 
-func readBuilt(dir, from string) []Guest {
+// folder is where the source of a guest lies.
+func folder(root, name string) string {
+	if name == Bench {
+		return filepath.Join(root, "plugins", "bench")
+	}
+	return filepath.Join(root, "plugins", "detectors", name)
+}
+
+func readBuilt(dir string, names []string, from string) []Guest {
 	var out []Guest
-	for _, name := range Detectors {
+	for _, name := range names {
 		wasm, err := os.ReadFile(filepath.Join(dir, name+".wasm"))
 		if err != nil {
 			return nil

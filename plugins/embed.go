@@ -19,6 +19,9 @@ var builtin embed.FS
 // Detectors are the names of the shipped detectors; each is a folder of plugins/detectors.
 var Detectors = []string{"injection", "privilege", "schema", "structure"}
 
+// Bench is the guest that measures the engine. It is not part of a host.
+const Bench = "bench"
+
 // Guest is one shipped plugin, ready to load.
 type Guest struct {
 	Name string

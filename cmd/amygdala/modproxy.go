@@ -24,7 +24,7 @@ import (
 )
 
 // sdkGoMod is the go.mod of the module an author builds against: abi and sdk only, which need nothing but the standard library.
-const sdkGoMod = "module " + plugins.Module + "\n\ngo 1.26\n"
+const sdkGoMod = "module " + plugins.Module + "\n\ngo 1.26.0\n"
 
 // modProxy is a file-system Go module proxy that serves the abi and sdk this binary was built with, so that an author builds offline and
 // against exactly the contract this host speaks.

@@ -74,7 +74,7 @@ func newDetector(ctx context.Context, name string) error {
 			return err
 		}
 	}
-	gomod := fmt.Sprintf("module %s\n\ngo 1.26\n\nrequire %s %s\n", name, plugins.Module, proxy.version)
+	gomod := fmt.Sprintf("module %s\n\ngo 1.26.0\n\nrequire %s %s\n", name, plugins.Module, proxy.version)
 	if err := os.WriteFile(filepath.Join(name, "go.mod"), []byte(gomod), 0o644); err != nil {
 		return err
 	}
@@ -221,7 +221,8 @@ func newPluginEmbed(io stdio) *cobra.Command {
 			if _, err := os.Stat(filepath.Join(dir, ".gitignore")); err != nil {
 				return fmt.Errorf("run this in the root of a checkout: %w", err)
 			}
-			guests, err := plugins.Open(cmd.Context(), plugins.Options{FromSource: true, Progress: func(l string) { fmt.Fprintln(io.err, l) }})
+			guests, err := plugins.Find(cmd.Context(), plugins.Options{FromSource: true, Progress: func(l string) { fmt.Fprintln(io.err, l) }},
+				append([]string{plugins.Bench}, plugins.Detectors...)...)
 			if err != nil {
 				return err
 			}

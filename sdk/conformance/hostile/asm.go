@@ -14,7 +14,6 @@ type module struct {
 	start   int   // function index + 1; 0: none
 	elems   []int // function indices put into table 0 from slot 0
 	data    []segment
-	custom  []segmentNamed
 }
 
 type (
@@ -39,10 +38,6 @@ type (
 	}
 	segment struct {
 		at    int
-		bytes []byte
-	}
-	segmentNamed struct {
-		name  string
 		bytes []byte
 	}
 )
@@ -144,9 +139,6 @@ func (m *module) bytes() []byte {
 	add(9, len(m.elems), join(uleb(1), op(0), i32const(0), end, each(m.elems, func(i int) []byte { return uleb(uint64(i)) })))
 	add(10, len(m.funcs), each(m.funcs, encodeBody))
 	add(11, len(m.data), each(m.data, func(d segment) []byte { return join(op(0), i32const(int32(d.at)), end, sized(d.bytes)) }))
-	for _, c := range m.custom {
-		out = append(out, section(0, join(sized([]byte(c.name)), c.bytes))...)
-	}
 	return out
 }
 

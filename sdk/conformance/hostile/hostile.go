@@ -9,6 +9,7 @@ import (
 
 	"github.com/amygdala-host/amygdala/abi"
 	v1 "github.com/amygdala-host/amygdala/abi/v1"
+	"github.com/amygdala-host/amygdala/host/guest"
 )
 
 // Guest is one hostile module and what the suite must say about it.
@@ -99,14 +100,16 @@ func build(body func(c *canned) []byte, edit ...func(m *module, c *canned)) []by
 	c.put("clean", &v1.Response{Verdict: &v1.Verdict{}})
 	c.put("accuse", &v1.Response{Verdict: &v1.Verdict{Findings: []*v1.Finding{finding()}}})
 	c.put("unsupported", &v1.Response{Error: &v1.Error{Kind: v1.ErrorKindUnsupported, Op: "dispatch"}})
-	packed := manifest().AppendJSON(nil)
-	m.custom = append(m.custom, segmentNamed{abi.SectionManifest, packed})
 	for _, e := range edit {
 		e(m, c)
 	}
 	m.funcs[callFunc-markerFunc].body = join(
 		onOp(v1.OpDescribe, c.answer("describe")), onOp(v1.OpConfigure, c.answer("configured")), onOp(v1.OpDetect, body(c)), c.answer("unsupported"))
-	return m.bytes()
+	packed, err := guest.Pack(m.bytes(), manifest(), nil)
+	if err != nil {
+		panic("hostile: " + err.Error()) // the manifest is fixed: this cannot depend on the offence
+	}
+	return packed
 }
 
 func onOp(o v1.Op, body []byte) []byte {

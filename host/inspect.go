@@ -1,0 +1,247 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/amygdala-host/amygdala/abi"
+	v1 "github.com/amygdala-host/amygdala/abi/v1"
+	"github.com/amygdala-host/amygdala/host/guest"
+	"github.com/amygdala-host/amygdala/host/view"
+	"github.com/amygdala-host/amygdala/policies"
+	"github.com/amygdala-host/amygdala/signatures"
+)
+
+// Inspect judges one payload. The whole flow is this function:
+//
+//	size gate -> views (bounded decodings, once for all) -> signatures (once for all) -> the detectors this payload wakes, in parallel ->
+//	combine -> the policy's bands
+//
+// A payload that cannot be judged is held, which is a Decision and not an error. Errors are *abi.Error of kind canceled (ctx ended) or
+// unavailable (the host is closed).
+func (h *Host) Inspect(ctx context.Context, p Payload) (*Decision, error) {
+	start := time.Now()
+	set, err := h.acquire()
+	if err != nil {
+		return nil, err
+	}
+	defer set.Release()
+	if p.Kind == v1.PayloadKindUnspecified {
+		p.Kind = v1.PayloadKindDoc
+	}
+	ctx, cancel := context.WithTimeout(ctx, set.Policy.Deadline(len(p.Data)))
+	defer cancel()
+	in := inspection{host: h, set: set, payload: p, decision: &Decision{ID: p.ID, Findings: []Finding{}, Generation: set.Number}}
+	if in.gate() {
+		in.read()
+		in.match()
+		in.detect(ctx)
+		in.views.Release()
+	}
+	d := in.finish()
+	d.Elapsed = time.Since(start)
+	h.metrics.observe(p.Kind, d)
+	if err := context.Cause(ctx); err != nil && ctx.Err() == context.Canceled {
+		return nil, abi.E("inspect", v1.ErrorKindCanceled, p.ID, err)
+	}
+	return d, nil
+}
+
+// inspection is one payload on its way through. It is used by one goroutine but for calls.
+type inspection struct {
+	host     *Host
+	set      *guest.Set
+	payload  Payload
+	views    *view.Set
+	hits     []hit
+	facts    guest.Facts
+	short    bool // a cap cut hits or views
+	decision *Decision
+}
+
+// hold records why the payload could not be judged.
+func (in *inspection) hold(format string, args ...any) {
+	in.decision.Held = append(in.decision.Held, fmt.Sprintf(format, args...))
+}
+
+// gate refuses what is too large to look at, and notes what is missing to judge anything.
+func (in *inspection) gate() bool {
+	if most := in.set.Policy.Limits.PayloadBytes; len(in.payload.Data) > most {
+		in.hold("the payload has more than %d bytes, the most that is looked at; raise limits.payload in the policy or split it", most)
+		return false
+	}
+	for _, e := range in.set.Entries {
+		if e.Plugin == nil && e.Required {
+			in.hold("the required detector %s is not running: %s", e.Name, e.Why)
+		}
+	}
+	return true
+}
+
+// read makes the views.
+func (in *inspection) read() {
+	l := in.set.Policy.Limits.Views
+	in.views = view.Of(in.payload.Data, in.payload.Kind, view.Limits{Depth: l.Depth, Views: l.Count, Bytes: l.Bytes(len(in.payload.Data))})
+	in.facts = guest.Facts{Kind: in.payload.Kind, Topic: in.payload.Topic, Size: len(in.payload.Data)}
+	for i := range in.views.Views {
+		in.facts.Views = append(in.facts.Views, in.views.Views[i].Name)
+	}
+	if in.views.Undecodable {
+		in.hold("the payload is binary, and no reading of it is text; name its kind or decode it before it is inspected")
+	}
+	if in.views.Truncated {
+		in.short = true
+		in.hold("the payload hides more decodings than the policy allows (limits.views): some of it was not looked at")
+	}
+}
+
+// match runs the signatures over every view. Shadow signatures are noted and change nothing.
+func (in *inspection) match() {
+	budget := signatures.BudgetOf(in.set.Policy.Limits.MatchBudget(len(in.payload.Data)))
+	q := signatures.Query{Kind: in.payload.Kind, Budget: budget}
+	var found []signatures.Hit
+	for i := range in.views.Views {
+		var err error
+		found, err = in.set.Matcher.Match(found[:0], in.views.Views[i].Text, q)
+		if err != nil {
+			in.hold("signatures: %v", err)
+			break
+		}
+		for _, f := range found {
+			in.keep(i, f)
+		}
+	}
+	in.short = in.short || budget.Truncated()
+	in.cap()
+}
+
+func (in *inspection) keep(view int, f signatures.Hit) {
+	s := f.Sig
+	if s.Maturity == signatures.Shadow {
+		if !slices.Contains(in.decision.Shadow, s.ID) {
+			in.decision.Shadow = append(in.decision.Shadow, s.ID)
+		}
+		return
+	}
+	in.facts.Threats.Add(s.Threat)
+	in.hits = append(in.hits, hit{view: view, start: f.Start, end: f.End,
+		wire: v1.Hit{Signature: s.ID, Threat: s.Threat, Severity: s.Severity, Confidence: float32(s.Confidence), Tags: s.Tags}})
+}
+
+// cap keeps the most telling hits, in order, when there are more than the policy lets through.
+func (in *inspection) cap() {
+	most := in.set.Policy.Limits.Hits
+	if len(in.hits) <= most {
+		return
+	}
+	in.short = true
+	sort.SliceStable(in.hits, func(a, b int) bool { return in.hits[a].wire.Confidence > in.hits[b].wire.Confidence })
+	in.hits = in.hits[:most]
+	sort.SliceStable(in.hits, func(a, b int) bool {
+		x, y := in.hits[a], in.hits[b]
+		return x.view < y.view || x.view == y.view && x.start < y.start
+	})
+}
+
+// asked is one detector's part of an inspection.
+type asked struct {
+	entry    *guest.Entry
+	request  *request
+	findings []Finding
+	fuel     uint64
+	err      error
+}
+
+// detect asks every detector that this payload wakes. Two and more run in parallel.
+func (in *inspection) detect(ctx context.Context) {
+	var calls []*asked
+	var full, cut *request
+	for _, e := range in.set.Entries {
+		if !e.Wakes(&in.facts) {
+			continue
+		}
+		r := &full
+		if e.Excerpts() {
+			r = &cut
+		}
+		if *r == nil {
+			*r = in.request(e.Excerpts())
+		}
+		calls = append(calls, &asked{entry: e, request: *r})
+		in.decision.Called = append(in.decision.Called, e.Name)
+	}
+	var wg sync.WaitGroup
+	for _, c := range calls[min(1, len(calls)):] {
+		wg.Go(func() { in.ask(ctx, c) })
+	}
+	if len(calls) > 0 {
+		in.ask(ctx, calls[0])
+	}
+	wg.Wait()
+	for _, c := range calls {
+		in.decision.Fuel += c.fuel
+		in.decision.Findings = append(in.decision.Findings, c.findings...)
+		if c.err != nil {
+			in.hold("%v", c.err)
+		}
+	}
+}
+
+func (in *inspection) request(cut bool) *request {
+	r := whole
+	if cut {
+		r = excerpts
+	}
+	q := r(in.views, in.hits)
+	q.body.Kind, q.body.Source, q.body.Topic = in.payload.Kind, []byte(in.payload.Source), in.payload.Topic
+	q.body.Size, q.body.Truncated = uint64(len(in.payload.Data)), in.short
+	return q
+}
+
+func (in *inspection) ask(ctx context.Context, c *asked) {
+	body := c.request.body // a copy: detectors share the views, and one may get the original beside them
+	if c.entry.Plugin != nil && c.entry.Plugin.Manifest().Original {
+		body.Original = in.payload.Data
+	}
+	verdict, cost, err := c.entry.Detect(ctx, &body, callOptions(in.payload.Data))
+	c.fuel, c.err = cost.Fuel, err
+	if err != nil {
+		return
+	}
+	for _, f := range verdict.Findings {
+		name, start, end := c.request.origin(in.views, f)
+		c.findings = append(c.findings, Finding{Threat: f.Threat, Severity: f.Severity, ThreatName: f.Threat.String(), Detector: c.entry.Name,
+			Signature: f.Signature, View: name, Start: start, End: end, Confidence: round(float64(f.Confidence)), SeverityName: f.Severity.String(), Reason: clean(f.Reason)})
+	}
+}
+
+// round drops the noise that a 32-bit fraction brings into a 64-bit one.
+func round(x float64) float64 { return float64(int(x*1e4+0.5)) / 1e4 }
+
+// clean keeps a guest's sentence on one line and free of control characters: it ends up in terminals and logs.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x7f && r < 0xa0 || r == 0x2028 || r == 0x2029 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+// finish turns findings and failures into a verdict.
+func (in *inspection) finish() *Decision {
+	d := in.decision
+	sort.SliceStable(d.Findings, func(a, b int) bool { return d.Findings[a].Confidence > d.Findings[b].Confidence })
+	d.Score = score(d.Findings)
+	held := len(d.Held) > 0
+	d.Verdict = verdictOf(in.set.Policy, in.payload.Kind, d.Findings, held)
+	if d.Verdict == Hold && in.set.Policy.Failure(in.payload.Kind) == policies.FailureFlag {
+		d.Verdict = Ambiguous
+	}
+	return d
+}
