@@ -10,7 +10,7 @@ import (
 // come before functions.
 type asm struct {
 	types, imports, funcs, tables, mems, globals, exports, elems, codes, datas [][]byte
-	imported, start                                                           int
+	imported, start                                                            int
 }
 
 func newAsm() *asm { return &asm{start: -1} }
@@ -146,7 +146,9 @@ func (a *asm) memory(limits ...uint64) {
 	a.mems = append(a.mems, b)
 }
 
-func (a *asm) table(min, max uint64) { a.tables = append(a.tables, code(0x70, 1, uleb(min), uleb(max))) }
+func (a *asm) table(min, max uint64) {
+	a.tables = append(a.tables, code(0x70, 1, uleb(min), uleb(max)))
+}
 
 func (a *asm) elem(offset int64, funcs ...int) {
 	b := code(0, i32c(offset), opEnd, uleb(uint64(len(funcs))))

@@ -74,7 +74,7 @@ func wazeroVersion() string {
 	return "unknown"
 }
 
-// entry is the folder of one module, and whether its seal is unbroken. A broken entry is gone afterwards.
+// entry is the folder of one module, and whether its seal is unbroken.
 func (c *codeCache) entry(key string) (dir string, sealed bool) {
 	if c.dir == "" {
 		return "", false
@@ -88,8 +88,14 @@ func (c *codeCache) entry(key string) (dir string, sealed bool) {
 			return dir, true
 		}
 	}
-	_ = os.RemoveAll(dir) // what is left over is found broken again
 	return dir, false
+}
+
+// drop removes an entry that is broken or half written.
+func (c *codeCache) drop(dir string) {
+	if dir != "" {
+		_ = os.RemoveAll(dir) // what is left over is found broken again
+	}
 }
 
 // seal writes down what an entry holds now, and evicts the oldest ones.
@@ -169,33 +175,31 @@ func (c *codeCache) evict() {
 	}
 }
 
-// compile validates the original, and compiles the metered module or takes its code from the cache.
+// compile validates the original, and compiles the metered module or takes its code from the cache. Only compiling waits its turn.
 func (m *module) compile(ctx context.Context, original []byte) error {
+	key := cacheKey(original, m.metered.Wasm)
+	if dir, sealed := m.eng.codes.entry(key); sealed && m.build(ctx, dir) == nil {
+		return nil
+	}
 	if err := wait(ctx, m.eng.compiles, "compile", m.name); err != nil {
 		return err
 	}
 	defer func() { <-m.eng.compiles }()
-	dir, sealed := m.eng.codes.entry(cacheKey(original, m.metered.Wasm))
-	if !sealed {
-		if err := validate(ctx, original); err != nil {
-			return m.refused(fmt.Errorf("it is not valid: %w", err))
-		}
+	dir, sealed := m.eng.codes.entry(key) // someone may have compiled the same module in the meantime
+	if sealed && m.build(ctx, dir) == nil {
+		return nil
+	}
+	m.eng.codes.drop(dir)
+	if err := validate(ctx, original); err != nil {
+		return m.refused(fmt.Errorf("it is not valid: %w", err))
 	}
 	if err := ctx.Err(); err != nil {
 		return abi.E("compile", contextKind(err), m.name, err)
 	}
-	err := m.build(ctx, dir)
-	if err != nil && sealed {
-		_ = os.RemoveAll(dir)
-		sealed = false
-		err = m.build(ctx, dir)
-	}
-	if err != nil {
+	if err := m.build(ctx, dir); err != nil {
 		return m.refused(fmt.Errorf("compiling the metered module failed: %w", err))
 	}
-	if !sealed {
-		_ = m.eng.codes.seal(dir) // without a seal the next load compiles again
-	}
+	_ = m.eng.codes.seal(dir) // without a seal the next load compiles again
 	return nil
 }
 

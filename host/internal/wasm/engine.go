@@ -34,10 +34,17 @@ type Options struct {
 const (
 	defaultLeases = 64
 	defaultMemory = 2 << 30
-	// maxModule is the largest module in bytes. wazero's compiler needs many times that.
-	maxModule = 64 << 20
-	// maxTable caps the entries of each table: 8 bytes each, outside every memory cap.
-	maxTable = 1 << 20
+	// maxModule is the largest module in bytes, custom sections included; maxMetered what is left for wazero, whose compiler needs
+	// many times that.
+	maxModule  = 64 << 20
+	maxMetered = 24 << 20
+	// maxDeclared is what types, imports, globals, exports and element segments may take of that: wazero makes some fifty bytes of
+	// Go objects out of one. A Go guest has 40 KiB.
+	maxDeclared = 1 << 20
+	// maxFunctions, maxTables and maxTable (entries of each, 8 bytes apiece) bound what an instance costs beside its memory.
+	maxFunctions = 200_000
+	maxTables    = 16
+	maxTable     = 256 << 10
 )
 
 // An Engine loads and runs modules. Safe for concurrent use.

@@ -133,6 +133,9 @@ func (m *module) instantiate(ctx context.Context) (in *instance, err error) {
 	in.wasm, err = m.runtime.InstantiateModule(&in.state, m.compiled, anonymous)
 	if err != nil {
 		kind, cause := in.state.describe(err)
+		if kind == v1.ErrorKindInternal {
+			kind, cause = v1.ErrorKindRefused, err // segments out of bounds, and whatever else wazero finds no way to instantiate
+		}
 		return in, abi.E("instantiate", kind, m.name, cause)
 	}
 	return in, in.bind()
@@ -140,7 +143,7 @@ func (m *module) instantiate(ctx context.Context) (in *instance, err error) {
 
 // allocate implements experimental.MemoryAllocator. Panics reach instantiate.
 func (in *instance) allocate(_, max uint64) experimental.LinearMemory {
-	s, err := in.mod.eng.restorer.space(int(max))
+	s, err := in.mod.eng.restorer.space(int(min(max, uint64(in.mod.limits.MemoryPages)*pageBytes)))
 	if err != nil {
 		panic(fmt.Errorf("%w: %w", errNoMemory, err))
 	}

@@ -3,8 +3,10 @@ package wasm
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -29,6 +31,9 @@ func (m *module) load(ctx context.Context, wasm []byte) (err error) {
 			err = abi.E("load", v1.ErrorKindInternal, m.name, fmt.Errorf("panic: %v\n%s", r, debug.Stack()))
 		}
 	}()
+	if err := ctx.Err(); err != nil {
+		return abi.E("load", contextKind(err), m.name, err)
+	}
 	if err := m.inspect(wasm); err != nil {
 		return err
 	}
@@ -49,11 +54,18 @@ func (m *module) inspect(wasm []byte) error {
 	if !bytes.HasPrefix(wasm, []byte("\x00asm\x01\x00\x00\x00")) {
 		return m.refused(fmt.Errorf("not a WebAssembly module: it starts with %q", wasm[:min(len(wasm), 8)]))
 	}
-	res, err := meter.Rewrite(wasm, meter.Options{MaxMemoryPages: m.limits.MemoryPages, MaxTableElements: maxTable})
+	res, err := meter.Rewrite(wasm, meter.Options{MaxTableElements: maxTable})
 	if err != nil {
 		return m.refused(err)
 	}
 	m.metered = res
+	if err := checkSize(res); err != nil {
+		return m.refused(err)
+	}
+	// The maximum stays as declared, so that growth beyond the cap is our refusal and not the guest's own limit.
+	if mem := res.Memory; mem != nil && mem.Min > m.limits.MemoryPages {
+		return m.refused(fmt.Errorf("it starts with %d pages of memory, the cap is %d", mem.Min, m.limits.MemoryPages))
+	}
 	if err := checkImports(res.Imports); err != nil {
 		return m.refused(err)
 	}
@@ -91,6 +103,40 @@ func (m *module) first(ctx context.Context) error {
 	}
 	m.park(in)
 	return nil
+}
+
+// checkSize refuses what would cost the host much before a guest has used any fuel.
+func checkSize(res *meter.Result) error {
+	for _, c := range []struct {
+		what     string
+		got, cap int
+	}{
+		{"bytes of metered code and data", len(res.Wasm), maxMetered},
+		{"functions", res.Functions, maxFunctions},
+		{"tables", len(res.Tables), maxTables},
+		{"bytes of declarations", declarations(res.Wasm), maxDeclared},
+	} {
+		if c.got > c.cap {
+			return fmt.Errorf("it has %d %s, the cap is %d", c.got, c.what, c.cap)
+		}
+	}
+	return nil
+}
+
+// declarations is the size of everything but code, data and custom sections: what wazero unfolds into Go objects.
+func declarations(wasm []byte) (total int) {
+	for b := wasm[8:]; len(b) > 0; {
+		id := b[0]
+		size, n := binary.Uvarint(b[1:])
+		if n <= 0 || uint64(len(b)-1-n) < size {
+			return math.MaxInt // package meter writes no such thing
+		}
+		if id != 0 && id != 10 && id != 11 {
+			total += int(size)
+		}
+		b = b[1+n+int(size):]
+	}
+	return total
 }
 
 // checkImports refuses whatever is not one of the inert WASI functions.

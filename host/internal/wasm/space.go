@@ -28,8 +28,9 @@ type space interface {
 type image struct {
 	// data is read-only: on Linux a write to it ends the process.
 	data []byte
-	fd   int
-	drop func()
+	// fd is the memfd behind data, -1 if there is none; it matters up to filled, behind which everything is zero.
+	fd, filled int
+	drop       func()
 }
 
 // free gives the image back. Spaces that adopted it must be gone.

@@ -45,6 +45,7 @@ func (t *trap) Error() string {
 // describe turns the error of a wazero call into a kind and a trap.
 func (c *call) describe(err error) (v1.ErrorKind, error) {
 	cause, stack, _ := strings.Cut(err.Error(), "\nwasm stack trace:\n")
+	cause = startFailed.ReplaceAllString(cause, "")
 	t := &trap{frames: frames(stack), tail: tail(c.log.bytes())}
 	kind := v1.ErrorKindTrap
 	switch {
@@ -61,6 +62,9 @@ func (c *call) describe(err error) (v1.ErrorKind, error) {
 	}
 	return kind, t
 }
+
+// startFailed matches what wazero puts before an error of a start section.
+var startFailed = regexp.MustCompile(`^start \S+ failed: `)
 
 // signature matches what wazero appends to a function's name.
 var signature = regexp.MustCompile(`^(.*?)\([a-z0-9,]*\)( .*)?$`)
