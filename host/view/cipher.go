@@ -152,8 +152,8 @@ const minCaesar = 20
 // together with the words. least is how many pairs there must be.
 func fluentText(p []byte, least int) bool {
 	bits, pairs := prose(p)
-	known, total := knownWords(p)
-	return pairs >= least && (bits >= 2*fluent || bits >= fluent && known*3 >= total && known > 0)
+	found, total := knownWords(p)
+	return pairs >= least && (bits >= 2*fluent || bits >= fluent && found*3 >= total && found > 0)
 }
 
 // bestPassage finds the range of [lo, hi) whose letter pairs have the greatest sum of f, widened to whole words.
@@ -200,23 +200,23 @@ func decodeMirror(j job) {
 		b.mirroredLines()
 	}
 	j.pieces(traitMirror, func(lo, hi int) {
-		f, t, known := j.mirrored(lo, hi)
-		if t == f || known == 0 {
+		f, t, found := j.mirrored(lo, hi)
+		if t == f || found == 0 {
 			return
 		}
 		if f-to > margin {
 			flush()
 			from = f
 		}
-		to, words = t, words+known
+		to, words = t, words+found
 	})
 	flush()
 	b.commit()
 }
 
-// mirrored finds the passage of [lo, hi) that reads better backwards, and counts its known words in that direction. The range is
+// mirrored finds the passage of [lo, hi) that reads better backwards, and counts the words known in that direction. The range is
 // empty if forwards is as good.
-func (j job) mirrored(lo, hi int) (from, to, known int) {
+func (j job) mirrored(lo, hi int) (from, to, found int) {
 	sum, start, best := 0.0, lo, 0.0
 	prev := classSpace
 	for i := lo; i < hi; i++ {
@@ -242,11 +242,11 @@ func (j job) mirrored(lo, hi int) (from, to, known int) {
 		return 0, 0, 0
 	}
 	forward, total := knownWords(j.src[from:to])
-	known = knownMirrored(j.src[from:to])
-	if known < 2*forward || best < minGain && known < 2 || known*5 < total {
+	found = knownMirrored(j.src[from:to])
+	if found < 2*forward || best < minGain && found < 2 || found*5 < total {
 		return 0, 0, 0
 	}
-	return from, to, known
+	return from, to, found
 }
 
 // mirroredLines appends the lines that punctuation and capitals show to be backwards, in whatever script: a mark before a word and
@@ -295,23 +295,24 @@ func backwardSigns(line []byte) (signs int) {
 func stop(r rune) bool { return strings.ContainsRune(".,;:!?。、，！？؟،।", r) }
 
 // knownMirrored counts the words of p that are known when read backwards.
-func knownMirrored(p []byte) (known int) {
+func knownMirrored(p []byte) (found int) {
 	var w [maxKnown]byte
-	n := 0
+	n, h := 0, hashStart
 	for i := len(p) - 1; i >= -1; i-- {
 		if i >= 0 && letter(p[i]) {
 			if n < maxKnown {
 				w[n] = p[i] | 0x20
+				h = (h ^ uint32(w[n])) * hashPrime
 			}
 			n++
 			continue
 		}
-		if n > 2 && n <= maxKnown && words[string(w[:n])] {
-			known++
+		if n > 2 && n <= maxKnown && known.has(w[:n], h) {
+			found++
 		}
-		n = 0
+		n, h = 0, hashStart
 	}
-	return known
+	return found
 }
 
 // reverse appends [lo, hi) backwards, character by character.

@@ -96,8 +96,11 @@ func (g *gatherer) follows(a, b literal) bool {
 	if len(b.name) > 0 {
 		return len(a.name) > 0 && successor(a.name, b.name)
 	}
-	gap, quote := bytes.Trim(g.src[a.next:b.lo-1], " \t\r\n\\()"), g.src[b.lo-1]
-	switch string(gap) {
+	gap, quote := g.src[a.next:b.lo-1], g.src[b.lo-1]
+	if len(gap) > maxJoint {
+		return false
+	}
+	switch string(bare(gap)) {
 	case "+":
 		return true
 	case "&", ".", "..", "<>", "++":
@@ -109,6 +112,21 @@ func (g *gatherer) follows(a, b literal) bool {
 		return quote != '`' && bracketed(g.src, g.row[0].lo-1)
 	}
 	return false
+}
+
+// maxJoint is the longest gap between two literals that belong together.
+const maxJoint = 64
+
+// bare is a gap without the white space, line continuations and parentheses at its ends.
+func bare(gap []byte) []byte {
+	skip := func(c byte) bool { return c <= ' ' || c == '\\' || c == '(' || c == ')' }
+	for len(gap) > 0 && skip(gap[0]) {
+		gap = gap[1:]
+	}
+	for len(gap) > 0 && skip(gap[len(gap)-1]) {
+		gap = gap[:len(gap)-1]
+	}
+	return gap
 }
 
 // shortParts is the mean length up to which the members of a list are taken for fragments of words.

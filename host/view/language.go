@@ -129,41 +129,73 @@ func prose(p []byte) (bits float64, pairs int) {
 	return bits / float64(max(pairs, 1)), pairs
 }
 
-// words holds the words of the samples.
-var words = func() map[string]bool {
-	set := map[string]bool{}
+// lexicon is a set of words in lower case. Looking up every piece of a run of letters must be cheap, so a filter of one bit per hash
+// value answers for nearly all that are not in it.
+type lexicon struct {
+	words  map[string]bool
+	filter [1 << filterBits / 64]uint64
+}
+
+const filterBits = 16
+
+// The hash of a word is built letter by letter (FNV-1a).
+const (
+	hashStart uint32 = 2166136261
+	hashPrime uint32 = 16777619
+)
+
+func (l *lexicon) add(w []byte) {
+	h := hashStart
+	for _, c := range w {
+		h = (h ^ uint32(c)) * hashPrime
+	}
+	h >>= 32 - filterBits
+	l.filter[h/64] |= 1 << (h % 64)
+	l.words[string(w)] = true
+}
+
+// has reports whether the set holds w, whose hash is h.
+func (l *lexicon) has(w []byte, h uint32) bool {
+	h >>= 32 - filterBits
+	return l.filter[h/64]>>(h%64)&1 != 0 && l.words[string(w)]
+}
+
+// known holds the words of the samples that have two letters or more.
+var known = func() *lexicon {
+	l := &lexicon{words: map[string]bool{}}
 	for _, text := range samples {
 		for _, w := range bytes.FieldsFunc(bytes.ToLower([]byte(text)), func(r rune) bool { return r < 'a' || r > 'z' }) {
 			if len(w) > 1 {
-				set[string(w)] = true
+				l.add(w)
 			}
 		}
 	}
-	return set
+	return l
 }()
 
 // maxKnown is longer than any word of the samples.
 const maxKnown = 24
 
 // knownWords counts the words of three letters or more in a text, and how many of them the samples hold.
-func knownWords(p []byte) (known, total int) {
+func knownWords(p []byte) (found, total int) {
 	var w [maxKnown]byte
-	n := 0
+	n, h := 0, hashStart
 	for i := 0; i <= len(p); i++ {
 		if i < len(p) && letter(p[i]) {
 			if n < maxKnown {
 				w[n] = p[i] | 0x20
+				h = (h ^ uint32(w[n])) * hashPrime
 			}
 			n++
 			continue
 		}
 		if n > 2 {
 			total++
-			if n <= maxKnown && words[string(w[:n])] {
-				known++
+			if n <= maxKnown && known.has(w[:n], h) {
+				found++
 			}
 		}
-		n = 0
+		n, h = 0, hashStart
 	}
-	return known, total
+	return found, total
 }

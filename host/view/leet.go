@@ -36,7 +36,7 @@ func decodeLeet(j job) {
 func (b *builder) leetPiece(lo, hi int) {
 	at := b.mark()
 	b.sep('\n', lo)
-	start, known, changed := len(b.text), 0, 0
+	start, found, changed := len(b.text), 0, 0
 	for i := lo; i < hi; {
 		k := i
 		for k < hi && b.src[k] > ' ' {
@@ -44,7 +44,7 @@ func (b *builder) leetPiece(lo, hi int) {
 		}
 		word := len(b.text)
 		if b.leetWord(i, k) {
-			known += knownWord(b.text[word:])
+			found += knownWord(b.text[word:])
 			changed++
 		}
 		i = k
@@ -55,7 +55,7 @@ func (b *builder) leetPiece(lo, hi int) {
 		i = k
 	}
 	bits, pairs := prose(b.text[start:])
-	if known < minLeet && (changed < 3*minLeet || bits < 2*fluent || pairs < 3*changed) || known*4 < changed {
+	if found < minLeet && (changed < 3*minLeet || bits < 2*fluent || pairs < 3*changed) || found*4 < changed {
 		b.rewind(at)
 	}
 }
@@ -63,7 +63,7 @@ func (b *builder) leetPiece(lo, hi int) {
 // knownWord is 1 if w, punctuation around it aside, is one word of three letters or more that the samples hold.
 func knownWord(w []byte) int {
 	w = bytes.TrimFunc(w, func(r rune) bool { return r < utf8.RuneSelf && !letter(byte(r)) })
-	if known, total := knownWords(w); total == 1 && known == 1 && bytes.IndexFunc(w, func(r rune) bool { return r > 'z' || !letter(byte(r)) }) < 0 {
+	if found, total := knownWords(w); total == 1 && found == 1 && bytes.IndexFunc(w, func(r rune) bool { return r > 'z' || !letter(byte(r)) }) < 0 {
 		return 1
 	}
 	return 0

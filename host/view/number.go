@@ -20,10 +20,12 @@ func decodeNumbers(j job) {
 		morse: j.build(stepFresh, "morse"), src: j.src}
 	j.pieces(traitNumbers, func(lo, hi int) {
 		for i := max(lo, n.done); i < hi; {
-			i = n.list(i)
+			i = n.list(i, hi)
 		}
 		for i := max(lo, n.dots); i < hi; {
-			i = n.signals(i)
+			if i = nextSignal(j.src, i, hi); i < hi {
+				i = n.signals(i)
+			}
 		}
 	})
 	for _, b := range []*builder{n.codes, n.bits, n.hex, n.morse} {
@@ -35,6 +37,7 @@ func decodeNumbers(j job) {
 type numbers struct {
 	src                     []byte
 	codes, bits, hex, morse *builder
+	scratch                 []code
 	// done and dots are up to where lists and Morse code were looked for.
 	done, dots int
 }
@@ -42,14 +45,20 @@ type numbers struct {
 // code is one member of a list, without its prefix.
 type code struct{ lo, hi, next int }
 
-// list reads the list of codes at i, if there is one, and returns where to go on.
-func (n *numbers) list(i int) int {
+// list reads the list of codes that starts with the first word at or after i, if it is one, and returns where to go on.
+func (n *numbers) list(i, hi int) int {
+	for i < hi && markOf[n.src[i]]&markWord == 0 {
+		i++
+	}
 	first := codeAt(n.src, i)
 	if first.lo == first.hi {
-		n.done = i + 1
-		return i + 1
+		for i < len(n.src) && markOf[n.src[i]]&markWord != 0 {
+			i++
+		}
+		n.done = i
+		return i
 	}
-	list := []code{first}
+	list := append(n.scratch[:0], first)
 	for end := first.next; ; {
 		next := n.following(end, list)
 		if next.lo == next.hi {
@@ -58,6 +67,7 @@ func (n *numbers) list(i int) int {
 		list = append(list, next)
 		end = next.next
 	}
+	n.scratch = list
 	last := list[len(list)-1]
 	n.done = last.next
 	if len(list) >= minCodes || last.hi-list[0].lo >= 8*minCodes {
@@ -68,7 +78,7 @@ func (n *numbers) list(i int) int {
 
 // codeAt finds the digits at i: a whole word of hexadecimal digits, with or without 0x or U+.
 func codeAt(p []byte, i int) code {
-	if i > 0 && markOf[p[i-1]]&markWord != 0 {
+	if i >= len(p) || digitOf(p[i]) > 15 && p[i] != 'U' || i > 0 && markOf[p[i-1]]&markWord != 0 {
 		return code{}
 	}
 	lo := i
@@ -85,21 +95,28 @@ func codeAt(p []byte, i int) code {
 	return code{lo, hi, hi}
 }
 
-// following finds the next code of a list: the same separator as between the first two, if it is more than white space and commas.
+// following finds the next code of a list: after white space and a punctuation mark, or after the same separator as between the first
+// two, which may hold letters.
 func (n *numbers) following(end int, list []code) code {
-	k := end
-	for k < len(n.src) && k-end <= maxCodeGap {
-		if c := codeAt(n.src, k); c.lo < c.hi && (k > end) {
+	for k := end; ; {
+		for k < len(n.src) && k-end <= maxCodeGap && markOf[n.src[k]]&markWord == 0 {
+			k++
+		}
+		if k >= len(n.src) || k-end > maxCodeGap || k == end {
+			return code{}
+		}
+		if c := codeAt(n.src, k); c.lo < c.hi {
 			gap := n.src[end:k]
-			if plainGap(gap) || len(list) > 1 && bytes.Equal(gap, n.src[list[0].hi:min(list[0].hi+len(gap), len(n.src))]) ||
-				len(list) == 1 && len(gap) <= maxCodeGap {
+			first := n.src[list[0].hi:min(list[0].hi+len(gap), len(n.src))]
+			if len(list) == 1 || plainGap(gap) || bytes.Equal(gap, first) {
 				return c
 			}
 			return code{}
 		}
-		k++
+		for k < len(n.src) && k-end <= maxCodeGap && markOf[n.src[k]]&markWord != 0 {
+			k++
+		}
 	}
-	return code{}
 }
 
 // plainGap reports whether a separator is white space with at most one punctuation mark.
@@ -188,8 +205,8 @@ func spelled(p []byte) bool {
 		return true
 	}
 	bits, pairs := prose(p)
-	known, _ := knownWords(p)
-	return known > 0 && bits > 0 || pairs >= minSpaced && bits >= fluent
+	found, _ := knownWords(p)
+	return found > 0 && bits > 0 || pairs >= minSpaced && bits >= fluent
 }
 
 // octets appends codes that are bytes, which may form characters of several bytes.
@@ -235,13 +252,19 @@ var morseCodes = func() map[int]byte {
 	return codes
 }()
 
+// nextSignal finds the next dot or dash at or after i that starts a word.
+func nextSignal(p []byte, i, hi int) int {
+	for ; i < hi; i++ {
+		if signal(p[i]) && (i == 0 || p[i-1] <= ' ' || p[i-1] == '/') {
+			return i
+		}
+	}
+	return hi
+}
+
 // signals reads the Morse code at i, if there is some, and returns where to go on.
 func (n *numbers) signals(i int) int {
 	b := n.morse
-	if !signal(n.src[i]) || i > 0 && n.src[i-1] > ' ' && n.src[i-1] != '/' {
-		n.dots = i + 1
-		return i + 1
-	}
 	at := b.mark()
 	b.sep('\n', i)
 	start, count := len(b.text), 0

@@ -50,8 +50,8 @@ func (b *builder) segment(lo, hi int) {
 		b.unglue(i, end)
 		i = end
 	}
-	known, total := knownWords(b.text[start:])
-	if known < minSegments-1 || total < minSegments || known*2 < total {
+	found, total := knownWords(b.text[start:])
+	if found < minSegments-1 || total < minSegments || found*2 < total {
 		b.rewind(at)
 	}
 }
@@ -82,21 +82,25 @@ func (b *builder) unglue(lo, hi int) {
 		return
 	}
 	b.s.Work += n * maxKnown
-	var cost [maxGlued + 1]int
-	var back [maxGlued + 1]int
+	var cost, back [maxGlued + 1]int
 	var w [maxGlued]byte
 	for i := range n {
 		w[i] = b.src[lo+i] | 0x20
+		cost[i+1] = (i + 1) * costStray
 	}
-	for i := 1; i <= n; i++ {
-		cost[i], back[i] = cost[i-1]+costStray, i-1
-		for k := max(0, i-maxKnown); k < i-1; k++ {
+	for k := range n {
+		if c := cost[k] + costStray; c <= cost[k+1] {
+			cost[k+1], back[k+1] = c, k
+		}
+		h := hashStart
+		for i := k; i < min(n, k+maxKnown); i++ {
+			h = (h ^ uint32(w[i])) * hashPrime
 			c := cost[k] + costWord
-			if i-k == 2 {
+			if i-k == 1 {
 				c = cost[k] + costShort
 			}
-			if c < cost[i] && words[string(w[k:i])] {
-				cost[i], back[i] = c, k
+			if c < cost[i+1] && i > k && known.has(w[k:i+1], h) {
+				cost[i+1], back[i+1] = c, k
 			}
 		}
 	}

@@ -120,8 +120,8 @@ func (b *builder) join(r row) {
 	}
 	got := b.text[start:]
 	bits, pairs := prose(got)
-	known, _ := knownWords(got)
-	if ascii := !hasHigh(got); ascii && known == 0 && (pairs < minSpaced || bits < fluent) {
+	found, _ := knownWords(got)
+	if ascii := !hasHigh(got); ascii && found == 0 && (pairs < minSpaced || bits < fluent) {
 		b.rewind(at)
 	}
 }
