@@ -114,7 +114,7 @@ func gradePassword(v string, s shape) Grade {
 	switch {
 	case isUUID(v) || len(v) > 128:
 		return none
-	case len(v) >= 8 && s.random() && !dull(v) && (s.digit > 0 || mixedCase(v)):
+	case len(v) >= 8 && s.random() && !dull(v) && (s.digit > 0 || mixedCase(v, 1)):
 		return Grade{Score: scoreShape, Why: "password with the variety of a generated one"}
 	case len(v) >= 8 && s.classes() >= 4:
 		return Grade{Score: scoreShape - 0.08, Why: "password that mixes letters, digits and symbols"}

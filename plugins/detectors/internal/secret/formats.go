@@ -24,7 +24,7 @@ func UserInfo(text string) Grade {
 	local := strings.HasPrefix(host, "localhost") || strings.HasPrefix(host, "127.") || strings.HasPrefix(host, "host")
 	s := shapeOf(pass)
 	switch {
-	case len(pass) >= 8 && s.random() && !dull(pass), len(pass) >= 10 && s.classes() >= 3 && s.digit > 0, len(pass) >= 10 && mixedCase(pass):
+	case len(pass) >= 8 && s.random() && !dull(pass), len(pass) >= 10 && s.classes() >= 3 && s.digit > 0, len(pass) >= 10 && mixedCase(pass, 2):
 		return Grade{Score: scoreFormat, Why: "password in a URL"}
 	case local || s.digit == 0 && s.symbol == 0:
 		return Grade{Score: scorePlain - 0.25, Why: "plain password in a URL"}

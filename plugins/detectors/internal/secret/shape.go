@@ -59,9 +59,9 @@ func (s shape) random() bool {
 	return s.digit+s.symbol > 0 && s.lower+s.upper > 0 && s.changes >= 4 && s.changes*10 >= s.len()*3
 }
 
-// mixedCase reports capitals and small letters in an order that no convention of writing names gives: not every capital starts a
-// word of three letters or more.
-func mixedCase(v string) bool {
+// mixedCase reports capitals and small letters in an order that no convention of writing names gives: at least odd of the capitals
+// follow another one at once or with one letter between.
+func mixedCase(v string, least int) bool {
 	small, odd, caps := 3, 0, 0 // small letters since the last capital
 	for i := 0; i < len(v); i++ {
 		switch c := v[i]; {
@@ -75,7 +75,7 @@ func mixedCase(v string) bool {
 			small++
 		}
 	}
-	return caps >= 3 && odd >= 2 && caps < len(v)-2
+	return caps >= 3 && odd >= least && caps < len(v)-2
 }
 
 // isHex reports a value of hexadecimal digits in one case, as hashes and many keys are.

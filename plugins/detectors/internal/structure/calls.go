@@ -86,6 +86,9 @@ func clip(s string, n int) string {
 
 // judgeDrop adds weight to a request that goes to a service which takes anything from anybody.
 func (j *judgement) judgeDrop(f *field) {
+	if f.role == roleContent {
+		return
+	}
 	weburl.Scan(f.text, func(start, end int) bool {
 		if dropIn(f.text[start:end]) {
 			j.found.add(v1.ThreatExfiltration, v1.SeverityMedium, 0.6, f.at(start, end), "", "goes to a service that takes anything from anybody")

@@ -144,8 +144,7 @@ func (j *judgement) judgeLinks(view int, text string) {
 			raw = "https:" + raw
 		}
 		if u, ok := weburl.Parse(raw); ok {
-			carried := j.loadOf(u, l.how)
-			j.found.add(v1.ThreatExfiltration, v1.SeverityHigh, carried.score, place{view, l.start, l.end}, "", carried.why)
+			j.accuse(j.loadOf(u, l.how), place{view, l.start, l.end})
 		}
 	}
 }
@@ -154,8 +153,7 @@ func (j *judgement) judgeLinks(view int, text string) {
 func (j *judgement) judgeOutbound(f *field) {
 	whole := weburl.Clean(f.text)
 	if u, ok := weburl.Parse(whole); ok && u.Authority && !strings.ContainsAny(whole, " <>") {
-		l := j.loadOf(u, carrierRequest)
-		j.found.add(v1.ThreatExfiltration, v1.SeverityHigh, l.score, f.whole(), "", l.why)
+		j.accuse(j.loadOf(u, carrierRequest), f.whole())
 		return
 	}
 	for _, l := range linksIn(f.text) {
@@ -167,8 +165,16 @@ func (j *judgement) judgeOutbound(f *field) {
 		if how == carrierLink && f.role != roleContent {
 			how = carrierRequest
 		}
-		carried := j.loadOf(u, how)
-		j.found.add(v1.ThreatExfiltration, v1.SeverityHigh, carried.score, f.at(l.start, l.end), "", carried.why)
+		j.accuse(j.loadOf(u, how), f.at(l.start, l.end))
+	}
+	j.judgeDrop(f)
+}
+
+// accuse reports what a URL carries, and the credential in it.
+func (j *judgement) accuse(l load, at place) {
+	j.found.add(v1.ThreatExfiltration, v1.SeverityHigh, l.score, at, "", l.why)
+	if j.acts {
+		j.found.add(v1.ThreatSecret, v1.SeverityHigh, l.cred, at, "", l.why)
 	}
 }
 

@@ -346,13 +346,13 @@ func onlyIdentity(name, text string, args []shell.Word) bool {
 	return true
 }
 
-// secretInBody reports $SECRET inside what is sent as a body.
+// secretInBody reports a body that is nothing but the value of a secret variable: where a form names it, it is a sign-in.
 func secretInBody(args []shell.Word) bool {
 	for i, w := range args {
 		if i == 0 || !isBodyOption(args[i-1].Text) {
 			continue
 		}
-		if name := variable(w.Text); name != "" && secretVariable(name) {
+		if name := variable(w.Text); name != "" && strings.Trim(w.Text, "${}") == name && secretVariable(name) {
 			return true
 		}
 	}
@@ -377,7 +377,7 @@ func variable(w string) string {
 	return w[:n]
 }
 
-// substitutedURL reports a URL with the output of a reading command, or a secret variable, in it.
+// substitutedURL reports a URL with the output of a reading command in it. A variable alone is how APIs take their keys.
 func substitutedURL(args []shell.Word) bool {
 	for _, w := range args {
 		if !strings.Contains(w.Text, "://") {
@@ -387,9 +387,6 @@ func substitutedURL(args []shell.Word) bool {
 			return true
 		}
 		if inner := substituted(w.Text); inner != "" && hasAny(inner, "cat ", "base64", "xxd", "env", "whoami", "history", "hostname") {
-			return true
-		}
-		if _, query, ok := strings.Cut(w.Text, "?"); ok && secretVariable(variable(query)) {
 			return true
 		}
 	}

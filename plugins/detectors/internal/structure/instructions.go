@@ -91,32 +91,57 @@ func memory(lower string) bool {
 	return dialogue(lower) || hasAny(lower, `"memory"`, `"memories"`, `"messages":[`, `"messages": [`, "\nassistant:", "\nuser:", `"conversation"`, `"embedding"`)
 }
 
-// describing are words by which a text talks about attacks instead of being one.
-var describing = []string{"attack", "malicious", "malware", "adversar", "threat", "exploit", "vulnerab", "detect", "scanner", "prevent", "block", "for example", "e.g.", "such as", "for instance", "technique", "could ", "might ", "payload", "red team", "rule", "pattern", "never ", "do not ", "don't ", "avoid", "must not", "unsafe", "risk", "victim", "hacker", "steal", "compromis", "injection", "pentest", "security"}
+// describing are stems of words by which a text talks about attacks instead of being one.
+var describing = []string{"attack", "malicious", "malware", "adversar", "threat actor", "exploit", "vulnerab", "detect", "scanner", "for example", "e.g", "technique", "red team", "victim", "hacker", "pentest", "infostealer", "compromised"}
 
 // near is how far around a hit its context is read.
 const near = 300
 
-// weightAt says how much a command or an instruction in a text counts: less where the text talks about attacks, and a little less where
-// nobody is addressed.
+// Weights of commands and instructions in a text.
+const (
+	weightDoc      = 0.95 // a document, or the user's own words: nobody else is addressed
+	weightMention  = 0.85 // one word about attacks nearby
+	weightDescribe = 0.5  // several
+)
+
+// weightAt says how much a command or an instruction in a text counts: less where the text talks about attacks.
 func (j *judgement) weightAt(text string, start, end int) float32 {
 	weight := float32(1)
 	if j.req.Kind == v1.PayloadKindDoc || j.req.Kind == v1.PayloadKindUserPrompt {
-		weight = 0.92
+		weight = weightDoc
 	}
-	before := strings.ToLower(text[max(0, start-near):start])
-	after := strings.ToLower(text[end:min(len(text), end+near)])
+	around := strings.ToLower(text[max(0, start-near):start] + "\n" + text[end:min(len(text), end+near)])
 	told := 0
-	for _, w := range describing {
-		if strings.Contains(before, w) || strings.Contains(after, w) {
+	for _, stem := range describing {
+		if says(around, stem) {
 			told++
 		}
 	}
 	switch {
 	case told >= 2:
-		return weight * 0.45
+		return weight * weightDescribe
 	case told == 1:
-		return weight * 0.7
+		return weight * weightMention
 	}
 	return weight
+}
+
+// says reports a word that starts with stem and is not a part of a host name: attacker.example describes nothing.
+func says(text, stem string) bool {
+	for from := 0; ; {
+		i := strings.Index(text[from:], stem)
+		if i < 0 {
+			return false
+		}
+		i += from
+		from = i + len(stem)
+		end := from
+		for end < len(text) && (isAlnum(text[end]) || text[end] == '-') {
+			end++
+		}
+		host := end+1 < len(text) && text[end] == '.' && isAlnum(text[end+1]) || i > 0 && (text[i-1] == '.' || text[i-1] == '/' || text[i-1] == '@' || text[i-1] == '-')
+		if !host && (i == 0 || !isAlnum(text[i-1])) {
+			return true
+		}
+	}
 }

@@ -30,10 +30,10 @@ func (c loadContext) labels(host string) load {
 			return c.credential(g)
 		}
 		if text := decodeText(l); text != "" && len(l) >= 16 {
-			return load{0.92, "encoded text inside a host name"}
+			return load{score: 0.92, why: "encoded text inside a host name"}
 		}
 		if shouting(l) {
-			return load{0.8, "encoded data inside a host name"}
+			return load{score: 0.8, why: "encoded data inside a host name"}
 		}
 	}
 	return spreadOver(sub)
@@ -54,10 +54,10 @@ func spreadOver(sub []string) load {
 		}
 	}
 	if coded >= 2 && len(joined) >= 14 && readable(fromHex(joined)) {
-		return load{0.92, "encoded text spread over the labels of a host name"}
+		return load{score: 0.92, why: "encoded text spread over the labels of a host name"}
 	}
 	if coded >= 4 && len(joined) >= 24 {
-		return load{0.82, "data spread over the labels of a host name"}
+		return load{score: 0.82, why: "data spread over the labels of a host name"}
 	}
 	return load{}
 }

@@ -23,6 +23,8 @@ const (
 type load struct {
 	score float32
 	why   string
+	// cred is the score of a credential that is part of it.
+	cred float32
 }
 
 func (l load) or(o load) load {
@@ -120,9 +122,9 @@ func (c loadContext) value(key, raw string) load {
 func (c loadContext) credential(g secret.Grade) load {
 	score := float32(0.92)
 	if g.Published {
-		score = 0.8
+		score = publishedOutside
 	}
-	return load{score, "a credential inside a URL"}
+	return load{score, "a credential inside a URL", score}
 }
 
 // segment judges one part of a path. A file name may be a sentence; only what is encoded or sensitive counts.
@@ -141,7 +143,7 @@ func (c loadContext) segment(raw string) load {
 		return l
 	}
 	if c.how == carrierAuto && !c.drawn && prose(v) && sensitive(v) {
-		return load{0.82, "a sentence about sensitive things inside the address of a picture"}
+		return load{score: 0.82, why: "a sentence about sensitive things inside the address of a picture"}
 	}
 	return load{}
 }
@@ -163,13 +165,13 @@ func (c loadContext) encoded(v string) load {
 	case hot && markup(text) && c.drawn:
 		return load{}
 	case hot && c.how == carrierLink:
-		return load{0.85, "encoded text inside a link"}
+		return load{score: 0.85, why: "encoded text inside a link"}
 	case hot:
-		return load{0.92, "encoded sensitive text inside a URL"}
+		return load{score: 0.92, why: "encoded sensitive text inside a URL"}
 	case markup(text), c.drawn:
-		return load{c.pick(0.45, 0.6, 0.3), "encoded structure inside a URL"}
+		return load{score: c.pick(0.45, 0.6, 0.3), why: "encoded structure inside a URL"}
 	}
-	return load{c.pick(0.84, 0.88, 0.6), "encoded text inside a URL"}
+	return load{score: c.pick(0.84, 0.88, 0.6), why: "encoded text inside a URL"}
 }
 
 // markup reports JSON, XML and diagram sources.
@@ -180,18 +182,18 @@ func markup(s string) bool {
 
 // plain judges readable text in a parameter.
 func (c loadContext) plain(key, v string) load {
-	if !prose(v) && !strings.Contains(v, "=") {
+	if !prose(v) && (!strings.Contains(v, "=") || hasURLHead(v)) {
 		return load{}
 	}
 	hot := sensitive(v)
 	listed := strings.Count(v, "=") >= 2 || len(numbersIn(v)) > 0
 	switch {
 	case hot && !c.drawn && (prose(v) || listed) && !displayKeys[key]:
-		return load{c.pick(0.6, 0.88, 0.6), "a sentence about sensitive things inside a URL"}
+		return load{score: c.pick(0.6, 0.88, 0.6), why: "a sentence about sensitive things inside a URL"}
 	case hot && !c.drawn:
-		return load{c.pick(0.4, 0.7, 0.4), "words about sensitive things inside a URL"}
+		return load{score: c.pick(0.4, 0.7, 0.4), why: "words about sensitive things inside a URL"}
 	case c.how == carrierAuto && !c.drawn && !displayKeys[key] && prose(v) && words(v) >= 5:
-		return load{0.82, "a sentence inside the address of something that is fetched by itself"}
+		return load{score: 0.82, why: "a sentence inside the address of something that is fetched by itself"}
 	}
 	return load{}
 }

@@ -56,7 +56,7 @@ func (j *judgement) judgeSecret(h *v1.Hit) {
 	if g.Published && score < 0.5 && j.acts && j.outside {
 		score = publishedOutside
 	}
-	if score <= 0 || j.req.Kind != v1.PayloadKindToolCall && inHashList(string(view.Text), int(h.Start)) {
+	if score <= 0 || tagged(h, "check:assign") && inHashList(string(view.Text), int(h.Start)) {
 		return
 	}
 	at.view, at.start, at.end = int(h.View), at.start+int(h.Start), at.end+int(h.Start)
@@ -89,6 +89,9 @@ func gradeHit(h *v1.Hit, text string) (secret.Grade, place) {
 		return secret.JWT(strip(text)), at
 	case "pem":
 		return secret.PEM(text), at
+	case "netrc":
+		_, g := secret.Assignment("password=" + text[strings.LastIndexAny(text, " \t")+1:])
+		return g, at
 	case "basic":
 		return secret.Basic(text[strings.LastIndexAny(text, " \t:")+1:]), at
 	}
@@ -121,17 +124,4 @@ func inHashList(text string, at int) bool {
 		}
 	}
 	return false
-}
-
-// judgeNumbers looks for payment card and bank account numbers that a request carries outside.
-func (j *judgement) judgeNumbers() {
-	if !j.acts || !j.outside {
-		return
-	}
-	for i := range j.fields {
-		f := &j.fields[i]
-		for _, n := range numbersIn(f.text) {
-			j.found.add(v1.ThreatSecret, v1.SeverityHigh, n.grade.Score, f.at(n.start, n.end), "", n.grade.Why)
-		}
-	}
 }
