@@ -59,7 +59,8 @@ func (m *RequestHead) UnmarshalProto(b []byte) error {
 // Holds reports whether Body is a message of the type of body.
 func (m *RequestHead) Holds(body RequestBody) bool { return m.Field == body.requestField() }
 
-// AppendRequest appends a Request with the given body: the same bytes as AppendProto, without linking the other bodies.
+// AppendRequest appends a Request with the given body: the same bytes as AppendProto, without linking the other bodies. The body
+// must not be nil.
 // Field and Body of the head are not used.
 func AppendRequest(dst []byte, m RequestHead, body RequestBody) []byte {
 	dst = putUint(dst, 8, uint64(m.ClockUnixNanos))
@@ -114,7 +115,8 @@ func (m *ResponseHead) UnmarshalProto(b []byte) error {
 // Holds reports whether Body is a message of the type of body.
 func (m *ResponseHead) Holds(body ResponseBody) bool { return m.Field == body.responseField() }
 
-// AppendResponse appends a Response with the given body: the same bytes as AppendProto, without linking the other bodies.
+// AppendResponse appends a Response with the given body: the same bytes as AppendProto, without linking the other bodies. The body
+// must not be nil.
 func AppendResponse(dst []byte, body ResponseBody) []byte {
 	dst = body.AppendProto(mustHead(dst, uint32(body.responseField()<<3|wireBytes), body.SizeProto()))
 	return dst

@@ -481,7 +481,7 @@ type VendorState struct {
 	Data []byte
 }
 
-// Text has no fields of its own meaning.
+// Text is what someone wrote or said, in no encoding but its own; UTF-8 as a rule.
 type Text struct {
 	Text []byte
 }
@@ -506,7 +506,7 @@ type Thought struct {
 	Summary bool
 }
 
-// ToolCall has no fields of its own meaning.
+// ToolCall is what the model wants to have called.
 type ToolCall struct {
 	// Pairs the call with its result. An adapter makes one up where the provider gives none: the same for the same answer.
 	// Required.
@@ -517,7 +517,7 @@ type ToolCall struct {
 	Arguments []byte
 }
 
-// ToolResult has no fields of its own meaning.
+// ToolResult is what a call came to.
 type ToolResult struct {
 	// The id of the call.
 	// Required.
@@ -550,7 +550,7 @@ func (m *ResultPart) ContentField() int {
 	return 0
 }
 
-// Tool has no fields of its own meaning.
+// Tool is one the model may call.
 type Tool struct {
 	// Required.
 	Name        string
@@ -563,7 +563,7 @@ type Tool struct {
 	CachePoint bool
 }
 
-// ToolChoice has no fields of its own meaning.
+// ToolChoice restricts how the model uses tools.
 type ToolChoice struct {
 	Mode ToolMode
 	// Only these tools may be called; empty: all. One name with mode required is "this tool".
@@ -573,7 +573,7 @@ type ToolChoice struct {
 	Parallel *bool
 }
 
-// OutputFormat has no fields of its own meaning.
+// OutputFormat restricts what the answer looks like.
 type OutputFormat struct {
 	// Required.
 	Kind        OutputKind
@@ -584,7 +584,7 @@ type OutputFormat struct {
 	Strict bool
 }
 
-// Reasoning has no fields of its own meaning.
+// Reasoning asks for more or less of it.
 type Reasoning struct {
 	Effort Effort
 	// At most this many tokens of reasoning; 0: as the effort says.
@@ -728,7 +728,7 @@ func (m *Result) OutcomeField() int {
 	return 0
 }
 
-// CompletionResult has no fields of its own meaning.
+// CompletionResult is what the model answered.
 type CompletionResult struct {
 	// The provider's id of the answer.
 	ID string
@@ -765,7 +765,7 @@ type Usage struct {
 	CostNanoUSD *uint64
 }
 
-// EmbeddingResult has no fields of its own meaning.
+// EmbeddingResult holds one vector for each input, in order.
 type EmbeddingResult struct {
 	Model string
 	// Required.
@@ -773,7 +773,7 @@ type EmbeddingResult struct {
 	Usage   *Usage
 }
 
-// Vector has no fields of its own meaning.
+// Vector is one embedding.
 type Vector struct {
 	// Required.
 	Values []float32
@@ -893,7 +893,7 @@ func (m *Chunk) EventField() int {
 	return 0
 }
 
-// StreamStart has no fields of its own meaning.
+// StreamStart is what the provider says before the first content.
 type StreamStart struct {
 	ID    string
 	Model string
@@ -906,7 +906,7 @@ type ToolCallDelta struct {
 	Arguments []byte
 }
 
-// ChoiceEnd has no fields of its own meaning.
+// ChoiceEnd ends one alternative. It comes once, even where the provider repeats itself.
 type ChoiceEnd struct {
 	// Required.
 	Finish       FinishReason
@@ -919,7 +919,7 @@ type ModelsRequest struct {
 	Values   []*DerivedValue
 }
 
-// ModelsAnswer has no fields of its own meaning.
+// ModelsAnswer is the answer to MODELS: the request to send, or what its response says.
 type ModelsAnswer struct {
 	// Member of oneof next.
 	Request *HTTPRequest
@@ -944,14 +944,14 @@ func (m *ModelsAnswer) NextField() int {
 	return 0
 }
 
-// ModelList has no fields of its own meaning.
+// ModelList is one page of the models.
 type ModelList struct {
 	Models []*Model
 	// Fetches the next page.
 	More *HTTPRequest
 }
 
-// Model has no fields of its own meaning.
+// Model is one model of the provider.
 type Model struct {
 	// Required.
 	ID          string
@@ -977,7 +977,7 @@ type HealthRequest struct {
 	Values   []*DerivedValue
 }
 
-// HealthAnswer has no fields of its own meaning.
+// HealthAnswer is the answer to HEALTH: the request to send, or what its response says.
 type HealthAnswer struct {
 	// Member of oneof next.
 	Request *HTTPRequest
@@ -1002,7 +1002,7 @@ func (m *HealthAnswer) NextField() int {
 	return 0
 }
 
-// Health has no fields of its own meaning.
+// Health says that the provider answers.
 type Health struct {
 	// The provider's version or the like, for a person.
 	Detail []byte
@@ -1036,7 +1036,7 @@ func (m *AuthRequest) EventField() int {
 	return 0
 }
 
-// AuthStart has no fields of its own meaning.
+// AuthStart begins a login or renewal.
 type AuthStart struct {
 	// The handle to obtain or renew.
 	// Required.
@@ -1058,7 +1058,7 @@ type AuthResponse struct {
 	Values   []*DerivedValue
 }
 
-// AuthWoken has no fields of its own meaning.
+// AuthWoken says that a wait is over.
 type AuthWoken struct {
 }
 
@@ -1124,13 +1124,13 @@ type AuthPrompt struct {
 	WaitMillis uint32
 }
 
-// AuthWait has no fields of its own meaning.
+// AuthWait asks to be woken later.
 type AuthWait struct {
 	// Required.
 	Millis uint32
 }
 
-// AuthDone has no fields of its own meaning.
+// AuthDone says that the credential is in the keyring.
 type AuthDone struct {
 	// When the credential ends, in seconds since the Unix epoch; 0: it does not, or nobody knows.
 	ExpiresUnix int64
@@ -1140,7 +1140,7 @@ type AuthDone struct {
 	Values []*DerivedValue
 }
 
-// AuthFailed has no fields of its own meaning.
+// AuthFailed says that there is no credential.
 type AuthFailed struct {
 	// Required.
 	Class ErrorClass
@@ -1319,7 +1319,7 @@ type Sample struct {
 	Error *Error
 }
 
-// CheckOutcome has no fields of its own meaning.
+// CheckOutcome is what a verifier said.
 type CheckOutcome struct {
 	Passed bool
 	// 0 to 1, if the verifier grades; else 0 or 1.
@@ -1327,7 +1327,7 @@ type CheckOutcome struct {
 	Detail []byte
 }
 
-// Stop has no fields of its own meaning.
+// Stop says that the run must end now.
 type Stop struct {
 	// Required.
 	Reason StopReason

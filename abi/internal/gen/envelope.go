@@ -70,7 +70,8 @@ func emitEnvelopeReader(p *printer, m *message, plain []*field) {
 }
 
 func emitEnvelopeWriter(p *printer, m *message, plain []*field) {
-	p.p("// Append%s appends a %s with the given body: the same bytes as AppendProto, without linking the other bodies.", m.name, m.name)
+	p.p("// Append%s appends a %s with the given body: the same bytes as AppendProto, without linking the other bodies. The body", m.name, m.name)
+	p.p("// must not be nil.")
 	if len(plain) == 0 {
 		p.p("func Append%s(dst []byte, body %sBody) []byte {", m.name, m.name)
 	} else {

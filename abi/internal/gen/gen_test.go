@@ -46,13 +46,20 @@ func TestRefuses(t *testing.T) {
 		`message M { ` + strings.Repeat("bool b = 1;", 2) + ` } `: "",
 	} {
 		dir := t.TempDir()
-		text := "syntax = \"proto3\";\npackage amygdala.v1;\n" + body
+		text := "syntax = \"proto3\";\npackage amygdala.v1;\n\n// What it is.\n" + body
 		if err := os.WriteFile(filepath.Join(dir, "m.proto"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := load(dir); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s\n got %v\nwant %s", body, err, want)
 		}
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "m.proto"), []byte("syntax = \"proto3\";\n\nmessage M {}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := load(dir); err == nil || !strings.Contains(err.Error(), "no comment") {
+		t.Errorf("a message without a comment: %v", err)
 	}
 	if _, err := load(t.TempDir()); err == nil {
 		t.Error("an empty folder is no contract")

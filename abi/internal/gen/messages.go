@@ -9,7 +9,7 @@ import (
 // emitMessages writes one struct per message.
 func emitMessages(p *printer, s *schema) {
 	for _, m := range s.messages {
-		p.comment(messageComment(m))
+		p.comment(m.comment)
 		p.p("type %s struct {", m.name)
 		for _, f := range m.fields {
 			p.comment(fieldComment(m, f))
@@ -30,13 +30,6 @@ func emitOneof(p *printer, m *message, o oneof) {
 		p.p("case m.%s != nil:\nreturn %d", f.name, f.num)
 	}
 	p.p("}\nreturn 0\n}\n")
-}
-
-func messageComment(m *message) string {
-	if m.comment == "" {
-		return m.name + " has no fields of its own meaning."
-	}
-	return m.comment
 }
 
 func fieldComment(m *message, f *field) string {

@@ -134,6 +134,9 @@ func (b *builder) values(e *enum, list protoreflect.EnumValueDescriptors) error 
 }
 
 func (b *builder) fields(m *message, d protoreflect.MessageDescriptor) error {
+	if m.comment == "" {
+		return fmt.Errorf("the message has no comment, which is its documentation in Go and in ABI.md")
+	}
 	for i := range d.Fields().Len() {
 		f, err := b.field(d.Fields().Get(i))
 		if err != nil {
