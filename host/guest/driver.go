@@ -60,6 +60,8 @@ type Answer struct {
 	Wall time.Duration
 	// Log is what the guest wrote to stdout and stderr, at most Limits.Log bytes, the oldest dropped first.
 	Log []byte
+	// Refused is the memory size in bytes that the guest asked for and did not get, because of its cap or the host's; 0 when it got all.
+	Refused uint64
 }
 
 // Module is a loaded plugin. Every Call starts from the snapshot. Safe for concurrent use.

@@ -37,7 +37,7 @@ var cases = []testCase{
 	{id: "isolation.reset", level: LevelHostile, title: "everything it can change is undone by the reset", run: isolationReset},
 
 	{id: "budget.fuel", level: LevelBudget, title: "its cost grows with the payload, not faster", needs: isDetector, run: budgetFuel},
-	{id: "budget.memory", level: LevelBudget, title: "an ordinary call needs no more memory than the snapshot has", needs: isDetector, run: budgetMemory},
+	{id: "budget.memory", level: LevelBudget, title: "it stays within its memory limit", needs: isDetector, run: budgetMemory},
 	{id: "budget.heap", level: LevelBudget, title: "without a reset, memory stays bounded over many calls", needs: isDetector, run: budgetHeap},
 	{id: "budget.log", level: LevelBudget, title: "it stays within its log limit", needs: isDetector, run: budgetLog},
 	{id: "budget.large", level: LevelBudget, title: "a payload of 1 MiB is judged within its limits", needs: isDetector, run: budgetLarge},

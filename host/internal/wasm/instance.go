@@ -225,6 +225,7 @@ func (in *instance) enter(ctx context.Context, op string, c guest.Call, run func
 		answer.Fuel = min(in.state.spent(int64(in.fuel.Get())), in.state.limits.Fuel)
 		answer.Wall = time.Since(in.state.start)
 		answer.Log = in.state.log.bytes()
+		answer.Refused = in.state.refused
 		in.state.end()
 	}()
 	err = run()
