@@ -1175,7 +1175,8 @@ type CredentialSpec struct {
 	Placements []Placement
 }
 
-// Derived declares one value that the host may compute from responses in AUTH and show to the adapter.
+// Derived declares one value that the host may compute from responses in AUTH and show to the adapter. A string that an exchange
+// captures is never derived as a whole.
 type Derived struct {
 	// Required.
 	Name string
