@@ -74,7 +74,7 @@ func manifest() *v1.Manifest {
 	return &v1.Manifest{
 		Name: "hostile", Version: "1.0.0", Kind: v1.PluginKindDetector, ABI: abi.Version, Encoding: v1.EncodingProtobuf,
 		Ops: []v1.Op{v1.OpDescribe, v1.OpConfigure, v1.OpDetect}, Threats: []v1.Threat{v1.ThreatPromptInjection},
-		Wake: &v1.Wake{Always: true}, Limits: &v1.Limits{MemoryPages: 2 * pages},
+		Wake: &v1.Wake{Always: true}, Limits: &v1.Limits{MemoryPages: 2 * pages, Fuel: 100_000_000}, // fuel, so that runaways end after the same number of steps everywhere
 	}
 }
 
@@ -137,16 +137,16 @@ func runaways() []Guest {
 		m.start = extraFunc + 1
 	}
 	return []Guest{
-		{"spin", build(func(*canned) []byte { return join(loop(again), unreachable) }), "contract.detect", "deadline"},
-		{"loop-free-recursion", build(func(c *canned) []byte { return join(i32const(64), call(extraFunc), clean(c)) }, exponential), "contract.detect", "deadline"},
+		{"spin", build(func(*canned) []byte { return join(loop(again), unreachable) }), "contract.detect", "fuel"},
+		{"loop-free-recursion", build(func(c *canned) []byte { return join(i32const(64), call(extraFunc), clean(c)) }, exponential), "contract.detect", "fuel"},
 		{"memory-fill-loop", build(func(*canned) []byte {
 			return join(loop(i32const(requests), i32const(0), i32const((pages-1)*abi.PageSize), memoryFill, again), unreachable)
-		}), "contract.detect", "deadline"},
+		}), "contract.detect", "fuel"},
 		{"grow-to-the-cap", build(func(c *canned) []byte {
 			return join(loop(i32const(16), memoryGrow, i32const(-1), i32ne, againIf), clean(c))
 		}), "budget.memory", "memory"},
 		{"log-flood", build(logFlood), "budget.log", "log"},
-		{"endless-start", build(clean, endless), "load.start", "deadline"},
+		{"endless-start", build(clean, endless), "load.start", "fuel"},
 	}
 }
 
