@@ -169,12 +169,12 @@ func TestExactMatchesAreRE2s(t *testing.T) {
 		for range 20 {
 			text := strings.Map(asciiWords, randomText(r, 1+r.IntN(12)))
 			var k pike
-			begin, end, _ := k.find(ours.exact, []byte(text), 0, len(text))
+			begin, end, _ := k.find(ours.program(), []byte(text), 0, len(text))
 			want := theirs.FindStringIndex(text)
 			if want == nil && begin >= 0 || want != nil && (begin != want[0] || end != want[1]) {
 				t.Fatalf("%q on %q: got [%d %d], RE2 says %v", source, text, begin, end, want)
 			}
-			_, stop, ok, full := ours.dfa.find([]byte(text), 0, len(text))
+			_, stop, ok, full := ours.automaton().find([]byte(text), 0, len(text))
 			if full || want != nil && !ok {
 				t.Fatalf("%q on %q: the automaton says no at %d (full %t), RE2 says %v", source, text, stop, full, want)
 			}

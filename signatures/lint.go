@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"regexp/syntax"
 	"slices"
+	"strconv"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -55,7 +57,7 @@ func lintSignature(s *Signature) []Problem {
 		out = append(out, s.problem(Error, "negative", "has no negative example; add a harmless text close to the attack"))
 	}
 	if len(c.groups) > 0 {
-		out = append(out, lintAnchors(s, c)...)
+		out = append(out, lintAnchors(s)...)
 	}
 	for _, pattern := range s.Patterns {
 		out = append(out, lintPattern(s, "pattern", pattern)...)
@@ -63,11 +65,49 @@ func lintSignature(s *Signature) []Problem {
 	for _, pattern := range s.Excludes {
 		out = append(out, lintPattern(s, "exclude", pattern)...)
 	}
-	return append(out, lintReach(s)...)
+	out = append(out, lintRepeats(s)...)
+	return append(out, lintUnreachable(s, c)...)
+}
+
+// lintRepeats points out literals that are written twice.
+func lintRepeats(s *Signature) []Problem {
+	var out []Problem
+	for i, group := range s.Literals {
+		for j, text := range group {
+			if first := slices.Index(group, text); first < j {
+				out = append(out, s.problem(Warning, fmt.Sprintf("literals[%d][%d]", i, j), "literal %q is in the group twice; remove one", text))
+			}
+		}
+	}
+	return out
+}
+
+// lintUnreachable points out literals that no pattern has a place for while it has one for others of their group: they are often misspelt.
+// A group that lies outside of the pattern altogether is context, and meant so.
+func lintUnreachable(s *Signature, c *compiled) []Problem {
+	if len(c.patterns) == 0 || slices.Contains(c.patterns, nil) {
+		return nil
+	}
+	var out []Problem
+	for i, group := range c.groups {
+		if len(group) != len(s.Literals[i]) {
+			continue // some are no literals; already told
+		}
+		var strange []string
+		for j, l := range group {
+			if !slices.ContainsFunc(c.patterns, func(p *pattern) bool { return p.program().mayTouch(l) }) {
+				strange = append(strange, strconv.Quote(s.Literals[i][j]))
+			}
+		}
+		if len(strange) > 0 && len(strange) < len(group) {
+			out = append(out, s.problem(Warning, fmt.Sprintf("literals[%d]", i), "a match of the pattern has no place for %s, but for others of the group; spell them as in the pattern, or remove them", strings.Join(strange, ", ")))
+		}
+	}
+	return out
 }
 
 // lintAnchors checks that the first group can carry the search.
-func lintAnchors(s *Signature, c *compiled) []Problem {
+func lintAnchors(s *Signature) []Problem {
 	var out []Problem
 	for j, text := range s.Literals[0] {
 		l, err := newLiteral(text, s.Exact, s.ExactSpaces, s.Word)
@@ -76,18 +116,33 @@ func lintAnchors(s *Signature, c *compiled) []Problem {
 		}
 		path := fmt.Sprintf("literals[0][%d]", j)
 		size, runes, run := l.weight()
-		wide := runes >= 2 && isDense(text)
+		dense := isDense(text)
 		switch {
-		case !wide && size < MinAnchorBytes:
+		case dense && runes < 2:
+			out = append(out, s.problem(Error, path, "anchor %q is a single character; use at least two", text))
+		case dense:
+		case size < MinAnchorBytes:
 			out = append(out, s.problem(Error, path, "anchor %q is shorter than %d bytes; it would be looked up everywhere: use a longer word", text, MinAnchorBytes))
-		case !wide && run < MinAnchorBytes && size < 2*MinAnchorBytes && !s.Exact: // compared byte by byte, "sk-" and "SG." are rare enough
-			out = append(out, s.problem(Error, path, "anchor %q has no run of %d letters or digits; use a longer one", text, MinAnchorBytes))
-		case commonness(text) >= tooCommon:
-			out = append(out, s.problem(Error, path, "anchor %q occurs about %d times in 1 MB of ordinary English, more than %d; put it into a later group and anchor on a rarer word",
-				text, commonness(text), tooCommon))
+		case run < 2 && size < 2*MinAnchorBytes:
+			out = append(out, s.problem(Error, path, "anchor %q has no two letters or digits side by side; use a longer one", text))
+		default:
+			out = append(out, lintCommon(s, path, text)...)
 		}
 	}
 	return out
+}
+
+// lintCommon refuses anchors that ordinary text is full of.
+func lintCommon(s *Signature, path, text string) []Problem {
+	n := commonness(text, s.Word)
+	read := n * (2*s.Window + len(text))
+	switch {
+	case n >= tooCommon:
+		return []Problem{s.problem(Error, path, "anchor %q occurs %d times in a megabyte of ordinary English; anchor on a rarer word, and move this one to a later group", text, n)}
+	case len(s.Literals) == 1 && len(s.Patterns) > 0 && read > tooMuchRead:
+		return []Problem{s.problem(Error, path, "anchor %q occurs %d times in a megabyte of ordinary English, so the pattern would read %d%% of it; add a second group, or anchor on a rarer word", text, n, read/10_000)}
+	}
+	return nil
 }
 
 // isDense reports a text of scripts whose single characters say as much as an English syllable or word.
@@ -109,15 +164,16 @@ func lintPattern(s *Signature, path, pattern string) []Problem {
 	shown := clip(pattern, 60)
 	var out []Problem
 	n := measure(re)
-	if n.min == 0 {
-		out = append(out, s.problem(Error, path, "%s %q can match nothing at all; make a part of it required", path, shown))
-	}
-	reach := 2*s.Window + MaxLiteralBytes
 	switch {
+	case n.min == 0:
+		out = append(out, s.problem(Error, path, "%s %q can match nothing at all; make a part of it required", path, shown))
 	case n.max >= unbounded:
 		out = append(out, s.problem(Error, path, "%s %q has no longest match: %s is unbounded; write a bound such as {0,60}", path, shown, unboundedPart(re)))
-	case path == "pattern" && n.min > reach:
-		out = append(out, s.problem(Error, path, "%s %q needs at least %d bytes, more than the window of %d on each side holds", path, shown, n.min, s.Window))
+	case path == "pattern" && n.min > 2*s.Window+MaxLiteralBytes:
+		out = append(out, s.problem(Error, path, "%s %q needs at least %d bytes, more than a window of %d on each side holds", path, shown, n.min, s.Window))
+	case path == "pattern" && usual(re) > s.Window+MaxLiteralBytes:
+		out = append(out, s.problem(Warning, path, "%s %q can match %d characters, but is only searched within %d bytes of the anchor: longer matches are cut or missed; raise window or lower the counts",
+			path, shown, usual(re), s.Window))
 	}
 	return out
 }
@@ -156,8 +212,3 @@ func matches(m *Matcher, text string, kind v1.PayloadKind) (bool, error) {
 	hits, err := m.Match(nil, []byte(text), Query{Kind: kind})
 	return len(hits) > 0, err
 }
-
-const tooCommon = 1000
-
-func commonness(string) int          { return 0 }
-func lintReach(*Signature) []Problem { return nil }

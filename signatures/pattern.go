@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"regexp/syntax"
+	"slices"
 	"unicode"
-	"unicode/utf8"
 )
 
 // patternRules are the parts of a signature that change what its patterns mean.
@@ -124,7 +124,7 @@ func isSpaceNode(re *syntax.Regexp) bool {
 	case syntax.OpLiteral:
 		return len(re.Rune) == 1 && re.Rune[0] == ' '
 	case syntax.OpCharClass:
-		return len(re.Rune) == 6 && coversSpace(re.Rune)
+		return slices.Equal(re.Rune, []rune("\t\n\f\r  ")) // and not just any three ranges that hold white space, such as [^!?]
 	}
 	return false
 }
@@ -184,88 +184,3 @@ func pairs(s string) []rune {
 	}
 	return out
 }
-
-// size bounds the bytes that a tree matches. max is unbounded if nothing bounds it.
-type size struct{ min, max int }
-
-const unbounded = 1 << 30
-
-// measure returns how many bytes re matches; gaps count as 1 to maxGapBytes.
-func measure(re *syntax.Regexp) size {
-	switch re.Op {
-	case syntax.OpLiteral:
-		n := 0
-		for _, r := range re.Rune {
-			n += max(1, utf8.RuneLen(r))
-		}
-		return size{n, n}
-	case syntax.OpCharClass:
-		if len(re.Rune) == 0 {
-			return size{1, 1} // matches nothing; reported elsewhere
-		}
-		return size{max(1, utf8.RuneLen(re.Rune[0])), max(1, utf8.RuneLen(re.Rune[len(re.Rune)-1]))}
-	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
-		return size{1, utf8.UTFMax}
-	case syntax.OpStar, syntax.OpPlus, syntax.OpQuest, syntax.OpRepeat:
-		return measureRepeat(re)
-	case syntax.OpAlternate:
-		out := size{unbounded, 0}
-		for _, sub := range re.Sub {
-			s := measure(sub)
-			out = size{min(out.min, s.min), max(out.max, s.max)}
-		}
-		return out
-	}
-	var out size
-	for _, sub := range re.Sub {
-		s := measure(sub)
-		out = size{clampSize(out.min + s.min), clampSize(out.max + s.max)}
-	}
-	return out
-}
-
-func measureRepeat(re *syntax.Regexp) size {
-	low, high := re.Min, re.Max
-	switch re.Op {
-	case syntax.OpStar:
-		low, high = 0, -1
-	case syntax.OpPlus:
-		low, high = 1, -1
-	case syntax.OpQuest:
-		low, high = 0, 1
-	}
-	s := measure(re.Sub[0])
-	out := size{clampSize(low * s.min), unbounded}
-	switch {
-	case high >= 0:
-		out.max = clampSize(high * s.max)
-	case isGapRepeat(re):
-		out.max = maxGapBytes
-	}
-	return out
-}
-
-// isGapRepeat reports a repeat of nothing but white space and marks, which counts as bounded.
-func isGapRepeat(re *syntax.Regexp) bool {
-	sub := re.Sub[0]
-	if sub.Op != syntax.OpCharClass || len(sub.Rune) == 0 {
-		return false
-	}
-	for i := 0; i < len(sub.Rune); i += 2 {
-		if !within(gapClass, sub.Rune[i], sub.Rune[i+1]) {
-			return false
-		}
-	}
-	return true
-}
-
-func within(ranges []rune, low, high rune) bool {
-	for i := 0; i < len(ranges); i += 2 {
-		if low >= ranges[i] && high <= ranges[i+1] {
-			return true
-		}
-	}
-	return false
-}
-
-func clampSize(n int) int { return min(n, unbounded) }

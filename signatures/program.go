@@ -7,7 +7,7 @@ import (
 )
 
 // maxProgram is the number of instructions a compiled pattern may have.
-const maxProgram = 4000
+const maxProgram = 10_000
 
 // program is a compiled pattern: the instructions of regexp/syntax in a form that is quick to step over.
 type program struct {
@@ -26,21 +26,34 @@ type inst struct {
 	wide     []rune // ranges from U+0080 on
 }
 
-// newProgram compiles a rewritten tree.
-func newProgram(re *syntax.Regexp, word bool) (*program, error) {
+// newProgram compiles a rewritten tree. It cannot fail, since the parser has accepted the tree; if it did, the pattern must not match
+// anything silently, so it panics.
+func newProgram(re *syntax.Regexp, word bool) *program {
 	prog, err := syntax.Compile(re.Simplify())
 	if err != nil {
-		return nil, fmt.Errorf("cannot be compiled: %w", err)
-	}
-	if len(prog.Inst) > maxProgram {
-		return nil, fmt.Errorf("needs %d steps, more than %d; use smaller counts in {n,m}", len(prog.Inst), maxProgram)
+		panic(fmt.Sprintf("signatures: %s: %v", re, err))
 	}
 	p := &program{insts: make([]inst, len(prog.Inst)), start: int32(prog.Start), word: word}
 	for i := range prog.Inst {
 		p.insts[i] = newInst(&prog.Inst[i])
 		p.sides = p.sides || p.insts[i].op == syntax.InstEmptyWidth
 	}
-	return p, nil
+	return p
+}
+
+// steps returns about how many instructions a tree compiles to.
+func steps(re *syntax.Regexp) int {
+	n := 1
+	if re.Op == syntax.OpLiteral {
+		n = len(re.Rune)
+	}
+	for _, sub := range re.Sub {
+		n = min(n+steps(sub), unbounded)
+	}
+	if re.Op != syntax.OpRepeat {
+		return n + 1
+	}
+	return min(n*max(re.Min, re.Max, 1), unbounded)
 }
 
 func newInst(from *syntax.Inst) inst {

@@ -85,7 +85,7 @@ func all(p *pattern, text []byte, area span) []span {
 	var k pike
 	var out []span
 	for i := area.start; i <= area.end; {
-		begin, end, _ := k.find(p.exact, text, i, area.end)
+		begin, end, _ := k.find(p.program(), text, i, area.end)
 		if begin < 0 {
 			break
 		}

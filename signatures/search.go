@@ -1,6 +1,10 @@
 package signatures
 
-import "regexp/syntax"
+import (
+	"fmt"
+	"regexp/syntax"
+	"sync"
+)
 
 // pattern is one compiled pattern. Searching it has two halves: an automaton that reads every rune once and is never wrong when it says
 // no, and the exact program, which runs where the automaton says yes.
@@ -8,29 +12,48 @@ import "regexp/syntax"
 // The automaton is made of a relaxed pattern, in which x{2,60} is x{2}x*: counting would multiply its states, and text
 // written to hurt could make it build all of them.
 type pattern struct {
+	source *syntax.Regexp
+	word   bool
+	memory *memory
+
+	once  sync.Once // most patterns never meet a text: the rest is made when one does
 	exact *program
 	dfa   *dfa
 }
 
+// newPattern parses source. What could fail, fails here.
 func newPattern(source string, rules patternRules, m *memory) (*pattern, error) {
 	re, err := parsePattern(source, rules)
 	if err != nil {
 		return nil, err
 	}
-	exact, err := newProgram(re, rules.word)
-	if err != nil {
-		return nil, err
+	if n := steps(re); n > maxProgram {
+		return nil, fmt.Errorf("needs %d steps, more than %d; use smaller counts in {n,m}", n, maxProgram)
 	}
-	relaxed, err := newProgram(relax(re), rules.word)
-	if err != nil {
-		return nil, err
-	}
-	return &pattern{exact: exact, dfa: newDFA(relaxed, m)}, nil
+	return &pattern{source: re, word: rules.word, memory: m}, nil
+}
+
+// make compiles the two halves.
+func (p *pattern) make() {
+	p.exact = newProgram(p.source, p.word)
+	p.dfa = newDFA(newProgram(relax(p.source), p.word), p.memory)
+}
+
+// program returns the exact half.
+func (p *pattern) program() *program {
+	p.once.Do(p.make)
+	return p.exact
+}
+
+// automaton returns the half that is quick.
+func (p *pattern) automaton() *dfa {
+	p.once.Do(p.make)
+	return p.dfa
 }
 
 // next returns the first match within text[from:to], or begin < 0, and spends what it cost.
 func (p *pattern) next(s *scan, sig int32, from, to int) (begin, end int, err error) {
-	at, stop, ok, full := p.dfa.find(s.text, from, to)
+	at, stop, ok, full := p.automaton().find(s.text, from, to)
 	cost := stop - from + 1
 	begin = -1
 	if ok || full {
