@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	v1 "github.com/amygdala-host/amygdala/abi/v1"
+	"github.com/amygdala-host/amygdala/plugins/detectors/internal/toolcall"
 	"github.com/amygdala-host/amygdala/plugins/detectors/internal/weburl"
 )
 
@@ -13,7 +14,7 @@ func (j *judgement) judgeCalls() {
 	if j.req.Kind != v1.PayloadKindToolCall {
 		return
 	}
-	var read *field
+	var read *toolcall.Field
 	for i := range j.fields {
 		f := &j.fields[i]
 		j.judgeRead(f)
@@ -23,52 +24,52 @@ func (j *judgement) judgeCalls() {
 			if read == nil {
 				read = f
 			}
-		case read != nil && f.call != read.call && j.sends(f):
-			j.found.add(v1.ThreatExfiltration, v1.SeverityCritical, 0.86, f.whole(), "", "a call outside after a call that read secrets")
+		case read != nil && f.Call != read.Call && j.sends(f):
+			j.found.Add(v1.ThreatExfiltration, v1.SeverityCritical, 0.86, f.Whole, "", "a call outside after a call that read secrets")
 		}
 	}
 }
 
 // readsSecret reports an argument by which a tool reads a sensitive file or variable.
-func readsSecret(f *field) bool {
-	if f.role == roleCommand || f.role == roleContent || !has(f.tool, append(readWords, "env", "secret", "variable")) {
+func readsSecret(f *toolcall.Field) bool {
+	if f.Role == toolcall.Command || f.Role == toolcall.Content || !toolcall.Has(f.Tool, append(toolcall.ReadWords, "env", "secret", "variable")) {
 		return false
 	}
-	return classOf(f.text) != filePlain || has(f.tool, []string{"env", "secret", "variable"}) && secretVariable(f.text)
+	return classOf(f.Text) != filePlain || toolcall.Has(f.Tool, []string{"env", "secret", "variable"}) && secretVariable(f.Text)
 }
 
 // judgeRead accuses the reading of credentials.
-func (j *judgement) judgeRead(f *field) {
-	if readsSecret(f) && classOf(f.text) == fileCredential {
-		j.found.add(v1.ThreatExfiltration, v1.SeverityHigh, 0.82, f.whole(), "", "reads a file of credentials")
+func (j *judgement) judgeRead(f *toolcall.Field) {
+	if readsSecret(f) && classOf(f.Text) == fileCredential {
+		j.found.Add(v1.ThreatExfiltration, v1.SeverityHigh, 0.82, f.Whole, "", "reads a file of credentials")
 	}
 }
 
 // sends reports an argument that goes to an outside host.
-func (j *judgement) sends(f *field) bool {
-	return f.role == roleTarget && j.outsideURL(f) || recipientKeys[plainName(f.key)] && j.outsideMailbox(f.text)
+func (j *judgement) sends(f *toolcall.Field) bool {
+	return f.Role == toolcall.Target && j.outsideURL(f) || recipientKeys[toolcall.PlainName(f.Key)] && j.outsideMailbox(f.Text)
 }
 
 // leakMarks start the texts that an assistant must keep to itself. The user's own words rarely hold them.
 var leakMarks = []string{"system prompt:", "system prompt is", `"role":"system"`, `"role": "system"`, "<|im_start|>system", "conversation history:", "chat history:", "system message:", "my instructions are", "internal code name", "begin system prompt", "systemprompt:", "системный промпт:", "系统提示：", "システムプロンプト："}
 
 // judgeSent judges texts that a tool sends outside: instructions and memory of the assistant, and unusual sizes.
-func (j *judgement) judgeSent(f *field) {
-	if !j.outside || f.role == roleTarget {
+func (j *judgement) judgeSent(f *toolcall.Field) {
+	if !j.outside || f.Role == toolcall.Target {
 		return
 	}
-	lower := strings.ToLower(clip(f.text, 64<<10))
+	lower := strings.ToLower(clip(f.Text, 64<<10))
 	for _, m := range leakMarks {
-		if i := strings.Index(lower, m); i >= 0 && (has(f.tool, sendWords) || has(f.tool, fetchWords)) {
-			j.found.add(v1.ThreatExfiltration, v1.SeverityHigh, 0.83, f.whole(), "", "sends the assistant's instructions or memory outside")
+		if i := strings.Index(lower, m); i >= 0 && (toolcall.Has(f.Tool, toolcall.SendWords) || toolcall.Has(f.Tool, toolcall.FetchWords)) {
+			j.found.Add(v1.ThreatExfiltration, v1.SeverityHigh, 0.83, f.Whole, "", "sends the assistant's instructions or memory outside")
 			return
 		}
 	}
 	if dialogue(lower) {
-		j.found.add(v1.ThreatExfiltration, v1.SeverityHigh, 0.6, f.whole(), "", "sends a conversation outside")
+		j.found.Add(v1.ThreatExfiltration, v1.SeverityHigh, 0.6, f.Whole, "", "sends a conversation outside")
 	}
-	if len(f.text) > j.cfg.MaxOutboundBytes {
-		j.found.add(v1.ThreatExfiltration, v1.SeverityMedium, 0.55, f.whole(), "", fmt.Sprintf("sends more than %d bytes outside", j.cfg.MaxOutboundBytes))
+	if len(f.Text) > j.cfg.MaxOutboundBytes {
+		j.found.Add(v1.ThreatExfiltration, v1.SeverityMedium, 0.55, f.Whole, "", fmt.Sprintf("sends more than %d bytes outside", j.cfg.MaxOutboundBytes))
 	}
 }
 
@@ -85,13 +86,13 @@ func clip(s string, n int) string {
 }
 
 // judgeDrop adds weight to a request that goes to a service which takes anything from anybody.
-func (j *judgement) judgeDrop(f *field) {
-	if f.role == roleContent {
+func (j *judgement) judgeDrop(f *toolcall.Field) {
+	if f.Role == toolcall.Content {
 		return
 	}
-	weburl.Scan(f.text, func(start, end int) bool {
-		if dropIn(f.text[start:end]) {
-			j.found.add(v1.ThreatExfiltration, v1.SeverityMedium, 0.6, f.at(start, end), "", "goes to a service that takes anything from anybody")
+	weburl.Scan(f.Text, func(start, end int) bool {
+		if dropIn(f.Text[start:end]) {
+			j.found.Add(v1.ThreatExfiltration, v1.SeverityMedium, 0.6, f.At(start, end), "", "goes to a service that takes anything from anybody")
 		}
 		return true
 	})

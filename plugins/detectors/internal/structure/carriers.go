@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	v1 "github.com/amygdala-host/amygdala/abi/v1"
+	"github.com/amygdala-host/amygdala/plugins/detectors/internal/finding"
+	"github.com/amygdala-host/amygdala/plugins/detectors/internal/toolcall"
 	"github.com/amygdala-host/amygdala/plugins/detectors/internal/weburl"
 )
 
@@ -144,37 +146,37 @@ func (j *judgement) judgeLinks(view int, text string) {
 			raw = "https:" + raw
 		}
 		if u, ok := weburl.Parse(raw); ok {
-			j.accuse(j.loadOf(u, l.how), place{view, l.start, l.end})
+			j.accuse(j.loadOf(u, l.how), finding.At(view, l.start, l.end))
 		}
 	}
 }
 
 // judgeOutbound judges the URLs that a request goes to. What a tool writes or sends is judged by what displays it.
-func (j *judgement) judgeOutbound(f *field) {
-	whole := weburl.Clean(f.text)
+func (j *judgement) judgeOutbound(f *toolcall.Field) {
+	whole := weburl.Clean(f.Text)
 	if u, ok := weburl.Parse(whole); ok && u.Authority && !strings.ContainsAny(whole, " <>") {
-		j.accuse(j.loadOf(u, carrierRequest), f.whole())
+		j.accuse(j.loadOf(u, carrierRequest), f.Whole)
 		return
 	}
-	for _, l := range linksIn(f.text) {
-		u, ok := weburl.Parse(f.text[l.start:l.end])
+	for _, l := range linksIn(f.Text) {
+		u, ok := weburl.Parse(f.Text[l.start:l.end])
 		if !ok {
 			continue
 		}
 		how := l.how
-		if how == carrierLink && f.role != roleContent {
+		if how == carrierLink && f.Role != toolcall.Content {
 			how = carrierRequest
 		}
-		j.accuse(j.loadOf(u, how), f.at(l.start, l.end))
+		j.accuse(j.loadOf(u, how), f.At(l.start, l.end))
 	}
 	j.judgeDrop(f)
 }
 
 // accuse reports what a URL carries, and the credential in it.
-func (j *judgement) accuse(l load, at place) {
-	j.found.add(v1.ThreatExfiltration, v1.SeverityHigh, l.score, at, "", l.why)
+func (j *judgement) accuse(l load, at finding.Place) {
+	j.found.Add(v1.ThreatExfiltration, v1.SeverityHigh, l.score, at, "", l.why)
 	if j.acts {
-		j.found.add(v1.ThreatSecret, v1.SeverityHigh, l.cred, at, "", l.why)
+		j.found.Add(v1.ThreatSecret, v1.SeverityHigh, l.cred, at, "", l.why)
 	}
 }
 

@@ -4,7 +4,9 @@ import (
 	"strings"
 
 	v1 "github.com/amygdala-host/amygdala/abi/v1"
+	"github.com/amygdala-host/amygdala/plugins/detectors/internal/finding"
 	"github.com/amygdala-host/amygdala/plugins/detectors/internal/shell"
+	"github.com/amygdala-host/amygdala/plugins/detectors/internal/toolcall"
 	"github.com/amygdala-host/amygdala/plugins/detectors/internal/weburl"
 )
 
@@ -12,23 +14,23 @@ import (
 func (j *judgement) judgeCommands() {
 	for i := range j.fields {
 		f := &j.fields[i]
-		if j.req.Kind == v1.PayloadKindToolCall && (f.role == roleCommand || f.role == roleContent && has(f.tool, writeWords)) {
-			j.judgeScript(f.text, f.at, 1)
+		if j.req.Kind == v1.PayloadKindToolCall && (f.Role == toolcall.Command || f.Role == toolcall.Content && toolcall.Has(f.Tool, toolcall.WriteWords)) {
+			j.judgeScript(f.Text, f.At, 1)
 		}
 	}
 	if j.acts {
 		return
 	}
-	seen := map[place]bool{}
+	seen := map[finding.Place]bool{}
 	for _, h := range j.req.Hits {
 		if h.Threat != v1.ThreatExfiltration || !tagged(h, "check:command") {
 			continue
 		}
 		view, text := int(h.View), j.text(int(h.View))
 		from, to := linesAround(text, int(h.Start), int(h.End))
-		if at := (place{view, from, to}); !seen[at] {
+		if at := finding.At(view, from, to); !seen[at] {
 			seen[at] = true
-			j.judgeScript(uncomment(text[from:to]), func(start, end int) place { return place{view, from + start, from + end} }, j.weightAt(text, int(h.Start), int(h.End)))
+			j.judgeScript(uncomment(text[from:to]), func(start, end int) finding.Place { return finding.At(view, from+start, from+end) }, j.weightAt(text, int(h.Start), int(h.End)))
 		}
 	}
 }
@@ -69,7 +71,7 @@ type flow struct {
 }
 
 // judgeScript judges each command with what flows into it.
-func (j *judgement) judgeScript(text string, at func(int, int) place, weight float32) {
+func (j *judgement) judgeScript(text string, at func(int, int) finding.Place, weight float32) {
 	fl := flow{tainted: map[string]bool{}}
 	for _, c := range shell.Parse(text).Commands {
 		if !c.Piped {
@@ -77,14 +79,14 @@ func (j *judgement) judgeScript(text string, at func(int, int) place, weight flo
 		}
 		score, why := j.commandLeak(c, &fl)
 		start, end := c.Range()
-		j.found.add(v1.ThreatExfiltration, v1.SeverityCritical, score*weight, at(start, end), "", why)
+		j.found.Add(v1.ThreatExfiltration, v1.SeverityCritical, score*weight, at(start, end), "", why)
 	}
 }
 
 var (
-	senders  = setOf(`curl wget nc ncat netcat socat telnet scp rsync sftp ftp tftp http https xh httpie mail mailx sendmail mutt msmtp swaks invoke-webrequest iwr invoke-restmethod irm aws gsutil rclone az s3cmd mc openssl croc wormhole certutil bitsadmin wscat websocat`)
-	resolver = setOf(`dig nslookup host ping ping6 drill kdig resolvectl resolve-dnsname getent tracert traceroute`)
-	readers  = setOf(`cat less more head tail base64 base32 xxd od hexdump strings cp type get-content gc gcat bat nl tac rev tar zip 7z gzip openssl gpg dd sed awk grep jq cut sort tee scp rsync`)
+	senders  = toolcall.SetOf(`curl wget nc ncat netcat socat telnet scp rsync sftp ftp tftp http https xh httpie mail mailx sendmail mutt msmtp swaks invoke-webrequest iwr invoke-restmethod irm aws gsutil rclone az s3cmd mc openssl croc wormhole certutil bitsadmin wscat websocat`)
+	resolver = toolcall.SetOf(`dig nslookup host ping ping6 drill kdig resolvectl resolve-dnsname getent tracert traceroute`)
+	readers  = toolcall.SetOf(`cat less more head tail base64 base32 xxd od hexdump strings cp type get-content gc gcat bat nl tac rev tar zip 7z gzip openssl gpg dd sed awk grep jq cut sort tee scp rsync`)
 )
 
 // sources are commands whose output is itself sensitive.

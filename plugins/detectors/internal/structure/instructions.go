@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	v1 "github.com/amygdala-host/amygdala/abi/v1"
+	"github.com/amygdala-host/amygdala/plugins/detectors/internal/finding"
 	"github.com/amygdala-host/amygdala/plugins/detectors/internal/secret"
 	"github.com/amygdala-host/amygdala/plugins/detectors/internal/weburl"
 )
@@ -12,7 +13,7 @@ import (
 // judgeExfiltration weighs a hit of an exfiltration signature.
 func (j *judgement) judgeExfiltration(h *v1.Hit) {
 	text := j.text(int(h.View))
-	at := place{int(h.View), int(h.Start), int(h.End)}
+	at := finding.At(int(h.View), int(h.Start), int(h.End))
 	switch tagValue(h, "check:") {
 	case "link", "command":
 		return // judged by what carries them
@@ -20,10 +21,10 @@ func (j *judgement) judgeExfiltration(h *v1.Hit) {
 		j.judgeDataURI(h, text, at)
 	case "drop":
 		if j.acts {
-			j.found.add(v1.ThreatExfiltration, h.Severity, h.Confidence, at, h.Signature, "goes to a service that takes anything from anybody")
+			j.found.Add(v1.ThreatExfiltration, h.Severity, h.Confidence, at, h.Signature, "goes to a service that takes anything from anybody")
 		}
 	default:
-		j.found.add(v1.ThreatExfiltration, h.Severity, h.Confidence*j.weightAt(text, at.start, at.end), at, h.Signature, "asks to carry data outside")
+		j.found.Add(v1.ThreatExfiltration, h.Severity, h.Confidence*j.weightAt(text, at.Start, at.End), at, h.Signature, "asks to carry data outside")
 	}
 }
 
@@ -31,8 +32,8 @@ func (j *judgement) judgeExfiltration(h *v1.Hit) {
 const maxURI = 16 << 10
 
 // judgeDataURI reads what a data URI holds: text that an assistant remembers, or text dressed up as a picture.
-func (j *judgement) judgeDataURI(h *v1.Hit, text string, at place) {
-	raw := text[at.start:]
+func (j *judgement) judgeDataURI(h *v1.Hit, text string, at finding.Place) {
+	raw := text[at.Start:]
 	if end := strings.IndexAny(raw, " \t\r\n\"'`<>)"); end >= 0 {
 		raw = raw[:end]
 	}
@@ -43,8 +44,8 @@ func (j *judgement) judgeDataURI(h *v1.Hit, text string, at place) {
 	}
 	content := dataContent(head, body)
 	score, why := gradeData(strings.ToLower(head), content)
-	at.end = at.start + len(raw)
-	j.found.add(v1.ThreatExfiltration, h.Severity, score, at, h.Signature, why)
+	at.End = at.Start + len(raw)
+	j.found.Add(v1.ThreatExfiltration, h.Severity, score, at, h.Signature, why)
 }
 
 func dataContent(head, body string) string {

@@ -4,10 +4,11 @@ import (
 	"strings"
 
 	"github.com/amygdala-host/amygdala/plugins/detectors/internal/secret"
+	"github.com/amygdala-host/amygdala/plugins/detectors/internal/toolcall"
 )
 
 // secondLevel are labels under which a country's registry hands out names, so that the registered domain has three labels.
-var secondLevel = setOf("co com org net gov edu ac or ne go gob mil id web")
+var secondLevel = toolcall.SetOf("co com org net gov edu ac or ne go gob mil id web")
 
 // subLabels returns the labels left of the registered domain, as far as the text tells.
 func subLabels(host string) []string {

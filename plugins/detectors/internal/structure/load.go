@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/amygdala-host/amygdala/plugins/detectors/internal/secret"
+	"github.com/amygdala-host/amygdala/plugins/detectors/internal/toolcall"
 	"github.com/amygdala-host/amygdala/plugins/detectors/internal/weburl"
 )
 
@@ -46,10 +47,10 @@ var drawers = []string{
 
 // displayKeys are parameters that hold text to be shown; signKeys hold signatures and campaigns, which only look like data.
 var (
-	displayKeys = setOf(`alt title label labels message caption desc description text logo font theme lines line style color subtitle heading name names repo chl chart c chtt tex latex eq formula search query q url u src image img`)
-	signKeys    = setOf(`policy signature sig sign hmac hash md5 sha sha256 etag integrity keypairid expires xamzsignature xamzcredential xamzsecuritytoken xamzdate xamzalgorithm xamzsignedheaders xgoogsignature xgoogcredential
+	displayKeys = toolcall.SetOf(`alt title label labels message caption desc description text logo font theme lines line style color subtitle heading name names repo chl chart c chtt tex latex eq formula search query q url u src image img`)
+	signKeys    = toolcall.SetOf(`policy signature sig sign hmac hash md5 sha sha256 etag integrity keypairid expires xamzsignature xamzcredential xamzsecuritytoken xamzdate xamzalgorithm xamzsignedheaders xgoogsignature xgoogcredential
 		skoid utmsource utmmedium utmcampaign utmcontent utmterm gclid fbclid codechallenge`)
-	accessKeys = setOf(`jwt token accesstoken auth hdnts sig signature`)
+	accessKeys = toolcall.SetOf(`jwt token accesstoken auth hdnts sig signature`)
 )
 
 // loadOf judges what fetching u would carry to its host.
@@ -94,7 +95,7 @@ type loadContext struct {
 }
 
 func (c loadContext) pair(name, value string) load {
-	key := plainName(name)
+	key := toolcall.PlainName(name)
 	if !signKeys[key] {
 		return c.value(key, value)
 	}

@@ -4,19 +4,20 @@ import (
 	"strings"
 
 	v1 "github.com/amygdala-host/amygdala/abi/v1"
+	"github.com/amygdala-host/amygdala/plugins/detectors/internal/toolcall"
 	"github.com/amygdala-host/amygdala/plugins/detectors/internal/weburl"
 )
 
 // recipientKeys hold mailboxes that a tool sends to.
-var recipientKeys = setOf(`to cc bcc recipient recipients email emails mailto address toaddress toemail sendto attendees`)
+var recipientKeys = toolcall.SetOf(`to cc bcc recipient recipients email emails mailto address toaddress toemail sendto attendees`)
 
 // findOutside notes whether the request has a destination on the open internet that is not the operator's own.
 func (j *judgement) findOutside() {
 	for i := range j.fields {
 		f := &j.fields[i]
 		switch {
-		case j.outsideURL(f), recipientKeys[plainName(f.key)] && j.outsideMailbox(f.text), has(f.tool, sendWords), has(f.tool, []string{"search"}) && f.role == roleContent,
-			j.req.Kind == v1.PayloadKindToolCall && plainName(f.key) == "method" && has(f.text, []string{"send", "publish"}):
+		case j.outsideURL(f), recipientKeys[toolcall.PlainName(f.Key)] && j.outsideMailbox(f.Text), toolcall.Has(f.Tool, toolcall.SendWords), toolcall.Has(f.Tool, []string{"search"}) && f.Role == toolcall.Content,
+			j.req.Kind == v1.PayloadKindToolCall && toolcall.PlainName(f.Key) == "method" && toolcall.Has(f.Text, []string{"send", "publish"}):
 			j.outside = true
 			return
 		}
@@ -24,8 +25,8 @@ func (j *judgement) findOutside() {
 }
 
 // outsideURL reports a URL to an outside host in the text of f.
-func (j *judgement) outsideURL(f *field) (found bool) {
-	if f.role == roleContent {
+func (j *judgement) outsideURL(f *toolcall.Field) (found bool) {
+	if f.Role == toolcall.Content {
 		return false
 	}
 	visit := func(raw string) bool {
@@ -33,10 +34,10 @@ func (j *judgement) outsideURL(f *field) (found bool) {
 		found = found || ok && !t.Inside() && u.Host != "" && !j.cfg.own(weburl.ParseHost(u.Host).Name)
 		return !found
 	}
-	if j.req.Kind == v1.PayloadKindURL && !strings.Contains(f.text, "://") {
-		visit("http://" + f.text)
+	if j.req.Kind == v1.PayloadKindURL && !strings.Contains(f.Text, "://") {
+		visit("http://" + f.Text)
 	}
-	weburl.Scan(f.text, func(start, end int) bool { return visit(f.text[start:end]) })
+	weburl.Scan(f.Text, func(start, end int) bool { return visit(f.Text[start:end]) })
 	return found
 }
 

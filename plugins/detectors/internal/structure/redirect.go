@@ -4,15 +4,16 @@ import (
 	"encoding/base64"
 	"strings"
 
+	"github.com/amygdala-host/amygdala/plugins/detectors/internal/toolcall"
 	"github.com/amygdala-host/amygdala/plugins/detectors/internal/weburl"
 )
 
 // redirectKeys are parameters by which a site sends its visitor, or itself, elsewhere.
-var redirectKeys = setOf(`url uri u target to dest destination redirect redirecturl redirecturi redir r goto go next link continue return returnurl returnto src source image img proxy fetch load feed host
+var redirectKeys = toolcall.SetOf(`url uri u target to dest destination redirect redirecturl redirecturi redir r goto go next link continue return returnurl returnto src source image img proxy fetch load feed host
 	path file page site domain view content out data reference callback callbackurl open window domainname remote imageurl fileurl forward location rurl dl download html pdf`)
 
 // loginKeys are parameters where a sign-in returns to an application that runs on the user's own machine. Source: RFC 8252, section 7.3.
-var loginKeys = setOf(`redirecturi callback callbackurl returnurl returnto next continue redirecturl redirect`)
+var loginKeys = toolcall.SetOf(`redirecturi callback callbackurl returnurl returnto next continue redirecturl redirect`)
 
 // Scores of an inside URL that travels in another one. Whoever serves the outer URL decides what becomes of it.
 const (
@@ -77,7 +78,7 @@ func forwarded(name, value string) weburl.Target {
 	if t.Score == 0 || t.Single && !t.Metadata {
 		return weburl.Target{}
 	}
-	key := plainName(name)
+	key := toolcall.PlainName(name)
 	loop := strings.Contains(t.Why, "local machine") || strings.Contains(t.Why, "loopback")
 	score := float32(scoreForward)
 	switch {

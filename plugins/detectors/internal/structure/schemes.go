@@ -3,6 +3,7 @@ package structure
 import (
 	"strings"
 
+	"github.com/amygdala-host/amygdala/plugins/detectors/internal/toolcall"
 	"github.com/amygdala-host/amygdala/plugins/detectors/internal/weburl"
 )
 
@@ -17,8 +18,8 @@ type risk struct {
 }
 
 // scoreFor lowers the score for tools that name harmless local files by URL.
-func (r risk) scoreFor(f *field) float32 {
-	if r.file && !r.local && f.tool != "" && f.role != roleCommand && !has(f.tool, []string{"fetch", "http", "browse", "navigate", "download", "curl", "scrape", "crawl"}) {
+func (r risk) scoreFor(f *toolcall.Field) float32 {
+	if r.file && !r.local && f.Tool != "" && f.Role != toolcall.Command && !toolcall.Has(f.Tool, []string{"fetch", "http", "browse", "navigate", "download", "curl", "scrape", "crawl"}) {
 		return 0.55
 	}
 	return r.score

@@ -1,9 +1,11 @@
 package structure
 
 import (
-	v1 "github.com/amygdala-host/amygdala/abi/v1"
-	"github.com/amygdala-host/amygdala/plugins/detectors/internal/secret"
 	"strings"
+
+	v1 "github.com/amygdala-host/amygdala/abi/v1"
+	"github.com/amygdala-host/amygdala/plugins/detectors/internal/finding"
+	"github.com/amygdala-host/amygdala/plugins/detectors/internal/secret"
 )
 
 // publishedOutside is the score of a documented example key that a request carries outside. It opens nothing, but nothing legitimate
@@ -32,15 +34,12 @@ func (j *judgement) judgeInside(h *v1.Hit) {
 	if !j.acts {
 		return
 	}
-	at := place{int(h.View), int(h.Start), int(h.End)}
-	for _, f := range j.found.list {
-		if f.Threat == v1.ThreatSSRF && f.Signature == "" && at.overlaps(place{int(f.View), int(f.Start), int(f.End)}) {
-			f.Signature = h.Signature
-			return
-		}
+	at := finding.At(int(h.View), int(h.Start), int(h.End))
+	if j.found.Name(v1.ThreatSSRF, at, h.Signature) {
+		return
 	}
 	if !tagged(h, "check:url") {
-		j.found.add(v1.ThreatSSRF, h.Severity, h.Confidence, at, h.Signature, "matches a signature of requests that go inside")
+		j.found.Add(v1.ThreatSSRF, h.Severity, h.Confidence, at, h.Signature, "matches a signature of requests that go inside")
 	}
 }
 
@@ -59,28 +58,28 @@ func (j *judgement) judgeSecret(h *v1.Hit) {
 	if score <= 0 || tagged(h, "check:assign") && inHashList(string(view.Text), int(h.Start)) {
 		return
 	}
-	at.view, at.start, at.end = int(h.View), at.start+int(h.Start), at.end+int(h.Start)
-	j.found.add(v1.ThreatSecret, v1.SeverityHigh, score, at, h.Signature, g.Why)
+	at.View, at.Start, at.End = int(h.View), at.Start+int(h.Start), at.End+int(h.Start)
+	j.found.Add(v1.ThreatSecret, v1.SeverityHigh, score, at, h.Signature, g.Why)
 	j.leak(h, score, at)
 }
 
 // leak adds the accusation that a request carries a credential outside.
-func (j *judgement) leak(h *v1.Hit, score float32, at place) {
+func (j *judgement) leak(h *v1.Hit, score float32, at finding.Place) {
 	if j.acts && j.outside && score >= 0.8 {
-		j.found.add(v1.ThreatExfiltration, v1.SeverityCritical, min(score, 0.9), at, h.Signature, "a request outside that carries a credential")
+		j.found.Add(v1.ThreatExfiltration, v1.SeverityCritical, min(score, 0.9), at, h.Signature, "a request outside that carries a credential")
 	}
 }
 
 // gradeHit grades the text of a hit by the check that its signature names. Without one, the signature's own confidence stands.
-func gradeHit(h *v1.Hit, text string) (secret.Grade, place) {
-	at := place{start: 0, end: len(text)}
+func gradeHit(h *v1.Hit, text string) (secret.Grade, finding.Place) {
+	at := finding.Place{Start: 0, End: len(text)}
 	switch tagValue(h, "check:") {
 	case "token":
 		return secret.Token(strip(text)), at
 	case "assign":
 		value, g := secret.Assignment(text)
 		if i := strings.LastIndex(text, value); value != "" && i >= 0 {
-			at.start, at.end = i, i+len(value)
+			at.Start, at.End = i, i+len(value)
 		}
 		return g, at
 	case "userinfo":

@@ -5,6 +5,7 @@ import (
 
 	v1 "github.com/amygdala-host/amygdala/abi/v1"
 	"github.com/amygdala-host/amygdala/plugins/detectors/internal/shell"
+	"github.com/amygdala-host/amygdala/plugins/detectors/internal/toolcall"
 	"github.com/amygdala-host/amygdala/plugins/detectors/internal/weburl"
 )
 
@@ -24,31 +25,31 @@ func (j *judgement) judgeRequests() {
 			continue
 		}
 		j.judgeURLs(f)
-		switch f.role {
-		case roleTarget:
+		switch f.Role {
+		case toolcall.Target:
 			j.judgeHost(f)
-		case roleCommand:
+		case toolcall.Command:
 			j.judgeFetchers(f)
 		}
-		if f.role != roleContent {
+		if f.Role != toolcall.Content {
 			j.judgeSockets(f)
 		}
 	}
 }
 
 // judgeLocation judges a payload that is one URL, with or without a scheme, or a list of them.
-func (j *judgement) judgeLocation(f *field) {
-	text := weburl.Clean(f.text)
+func (j *judgement) judgeLocation(f *toolcall.Field) {
+	text := weburl.Clean(f.Text)
 	_, u, ok := weburl.Reach(text)
 	if !ok && u.Scheme != "" && (isOpaque(u.Scheme) || riskOf(u) != (risk{})) {
 		ok = true
 	}
 	if !ok && !strings.ContainsAny(text, " <>") {
-		j.report(f, "http://"+strings.TrimLeft(text, `/\`), 0, len(f.text))
+		j.report(f, "http://"+strings.TrimLeft(text, `/\`), 0, len(f.Text))
 		return
 	}
-	j.report(f, text, 0, len(f.text))
-	if strings.ContainsAny(strings.TrimSpace(f.text), " \n") {
+	j.report(f, text, 0, len(f.Text))
+	if strings.ContainsAny(strings.TrimSpace(f.Text), " \n") {
 		j.judgeURLs(f)
 	}
 }
@@ -63,15 +64,15 @@ func isOpaque(scheme string) bool {
 }
 
 // judgeURLs judges every URL inside a text.
-func (j *judgement) judgeURLs(f *field) {
-	weburl.Scan(f.text, func(start, end int) bool {
-		j.report(f, f.text[start:end], start, end)
+func (j *judgement) judgeURLs(f *toolcall.Field) {
+	weburl.Scan(f.Text, func(start, end int) bool {
+		j.report(f, f.Text[start:end], start, end)
 		return true
 	})
 }
 
 // report judges one URL, found at [start, end) of the field.
-func (j *judgement) report(f *field, raw string, start, end int) {
+func (j *judgement) report(f *toolcall.Field, raw string, start, end int) {
 	t, u, _ := weburl.Reach(raw)
 	if t.Inside() && !t.Metadata && j.cfg.allowed(u) {
 		return
@@ -83,19 +84,19 @@ func (j *judgement) report(f *field, raw string, start, end int) {
 		t = r
 	}
 	score := j.weigh(t, f)
-	j.found.add(v1.ThreatSSRF, severityOf(t), score, f.at(start, end), "", t.Why)
+	j.found.Add(v1.ThreatSSRF, severityOf(t), score, f.At(start, end), "", t.Why)
 }
 
 // weigh lowers the score of what is only mentioned.
-func (j *judgement) weigh(t weburl.Target, f *field) float32 {
+func (j *judgement) weigh(t weburl.Target, f *toolcall.Field) float32 {
 	score := t.Score
-	if f.role == roleContent && !has(f.tool, fetchWords) {
+	if f.Role == toolcall.Content && !toolcall.Has(f.Tool, toolcall.FetchWords) {
 		score *= mentionWeight
 		if t.Metadata {
 			score = mentionedCloud
 		}
 	}
-	if f.decoded {
+	if f.Decoded {
 		score *= decodedWeight
 	}
 	return score
@@ -109,15 +110,15 @@ func severityOf(t weburl.Target) v1.Severity {
 }
 
 // judgeHost judges an argument that is a host without a scheme.
-func (j *judgement) judgeHost(f *field) {
-	text := strings.TrimSpace(f.text)
+func (j *judgement) judgeHost(f *toolcall.Field) {
+	text := strings.TrimSpace(f.Text)
 	if !looksLikeHost(text, false) && !strings.HasPrefix(text, "//") && !strings.HasPrefix(text, `\\`) {
 		return
 	}
-	j.reportHost(f, text, 0, len(f.text))
+	j.reportHost(f, text, 0, len(f.Text))
 }
 
-func (j *judgement) reportHost(f *field, host string, start, end int) {
+func (j *judgement) reportHost(f *toolcall.Field, host string, start, end int) {
 	t := weburl.ReachHost(host)
 	if !t.Inside() || t.Single && !t.Metadata {
 		return
@@ -125,7 +126,7 @@ func (j *judgement) reportHost(f *field, host string, start, end int) {
 	if u, ok := weburl.Parse("http://" + strings.TrimLeft(host, `/\`)); ok && !t.Metadata && j.cfg.allowed(u) {
 		return
 	}
-	j.found.add(v1.ThreatSSRF, severityOf(t), j.weigh(t, f), f.at(start, end), "", t.Why)
+	j.found.Add(v1.ThreatSSRF, severityOf(t), j.weigh(t, f), f.At(start, end), "", t.Why)
 }
 
 // looksLikeHost tells hosts from the other words of a command line: a number such as 0.5 or 10 is a host only where one must stand.
@@ -151,13 +152,13 @@ func looksLikeHost(w string, afterOption bool) bool {
 }
 
 // fetchers are programs that connect to the hosts among their arguments.
-var fetchers = setOf(`curl wget wget2 http https httpie xh aria2c axel lynx links elinks w3m nc ncat netcat socat telnet ssh scp sftp rsync ftp tftp ping ping6 nmap masscan
+var fetchers = toolcall.SetOf(`curl wget wget2 http https httpie xh aria2c axel lynx links elinks w3m nc ncat netcat socat telnet ssh scp sftp rsync ftp tftp ping ping6 nmap masscan
 	redis-cli mysql psql mongo mongosh smbclient ldapsearch snmpwalk invoke-webrequest iwr invoke-restmethod irm start-bitstransfer test-netconnection tnc grpcurl websocat wscat ab
 	hey wrk siege openssl traceroute tracert rdesktop xfreerdp mstsc certutil bitsadmin net showmount mount rpcinfo`)
 
 // judgeFetchers looks for hosts without a scheme in command lines.
-func (j *judgement) judgeFetchers(f *field) {
-	for _, c := range shell.Parse(f.text).Commands {
+func (j *judgement) judgeFetchers(f *toolcall.Field) {
+	for _, c := range shell.Parse(f.Text).Commands {
 		args := c.Args()
 		if len(args) == 0 || !fetchers[c.Name()] || listens(args) {
 			continue
@@ -201,16 +202,16 @@ func trimOption(w string) string {
 var localSockets = []string{"docker.sock", "containerd.sock", "podman.sock", "crio.sock", "kubelet.sock", `\\.\pipe\`, `//./pipe/`}
 
 // judgeSockets looks for sockets of the local machine and for the shell's own network devices.
-func (j *judgement) judgeSockets(f *field) {
-	lower := strings.ToLower(f.text)
+func (j *judgement) judgeSockets(f *toolcall.Field) {
+	lower := strings.ToLower(f.Text)
 	for _, s := range localSockets {
 		if i := strings.Index(lower, s); i >= 0 && socketUsed(f, lower) {
-			j.found.add(v1.ThreatSSRF, v1.SeverityCritical, 0.9, f.at(i, i+len(s)), "", "control socket of the local machine")
+			j.found.Add(v1.ThreatSSRF, v1.SeverityCritical, 0.9, f.At(i, i+len(s)), "", "control socket of the local machine")
 		}
 	}
 	for _, dev := range []string{"/dev/tcp/", "/dev/udp/"} {
-		if i := strings.Index(f.text, dev); i >= 0 {
-			host, _, _ := strings.Cut(f.text[i+len(dev):], "/")
+		if i := strings.Index(f.Text, dev); i >= 0 {
+			host, _, _ := strings.Cut(f.Text[i+len(dev):], "/")
 			if len(host) < 256 {
 				j.reportHost(f, host, i, i+len(dev)+len(host))
 			}
@@ -219,8 +220,8 @@ func (j *judgement) judgeSockets(f *field) {
 }
 
 // socketUsed tells a request through a socket from a mount or a mention of it.
-func socketUsed(f *field, lower string) bool {
-	if strings.Contains(plainName(f.key), "socket") || f.role == roleTarget {
+func socketUsed(f *toolcall.Field, lower string) bool {
+	if strings.Contains(toolcall.PlainName(f.Key), "socket") || f.Role == toolcall.Target {
 		return true
 	}
 	return strings.Contains(lower, "unix-socket") || strings.Contains(lower, "unix:") || strings.Contains(lower, "socat") || strings.Contains(lower, "nc -u") || strings.Contains(lower, "unix-connect")

@@ -7,6 +7,8 @@ package structure
 
 import (
 	v1 "github.com/amygdala-host/amygdala/abi/v1"
+	"github.com/amygdala-host/amygdala/plugins/detectors/internal/finding"
+	"github.com/amygdala-host/amygdala/plugins/detectors/internal/toolcall"
 )
 
 // Detector judges payloads under one configuration. It keeps nothing between calls.
@@ -22,7 +24,7 @@ func (d *Detector) Detect(req *v1.DetectRequest) *v1.Verdict {
 	j := &judgement{cfg: d.cfg, req: req}
 	j.acts = req.Kind == v1.PayloadKindURL || req.Kind == v1.PayloadKindToolCall
 	if j.acts {
-		j.fields = fieldsOf(req)
+		j.fields = toolcall.Fields(req)
 		j.findOutside()
 		j.judgeRequests()
 	}
@@ -31,7 +33,7 @@ func (d *Detector) Detect(req *v1.DetectRequest) *v1.Verdict {
 	j.judgeHits()
 	j.judgeNumbers()
 	j.judgeCalls()
-	return &v1.Verdict{Findings: j.found.list}
+	return j.found.Verdict()
 }
 
 // judgement is the state of judging one payload.
@@ -41,10 +43,10 @@ type judgement struct {
 	// acts is set when the payload is itself a request: a URL to fetch or a tool call.
 	acts bool
 	// fields are the texts of such a request.
-	fields []field
+	fields []toolcall.Field
 	// outside is set when the request names a destination that is neither internal nor one of the operator's own.
 	outside bool
-	found   findings
+	found   finding.List
 }
 
 // text returns the text of view i.

@@ -1,51 +1,56 @@
-package structure
+// Package toolcall takes requests apart: which texts a tool call carries, which tool gets them, and what the tool does with them.
+//
+// Formats differ between agents, so nothing here depends on one: a call is an object with a name beside arguments, JSON inside JSON
+// strings is opened, and what is no JSON is taken for a command line.
+package toolcall
 
 import (
 	"strings"
 
 	v1 "github.com/amygdala-host/amygdala/abi/v1"
+	"github.com/amygdala-host/amygdala/plugins/detectors/internal/finding"
 	"github.com/amygdala-host/amygdala/plugins/detectors/internal/tree"
 )
 
-// role says what a text is to the tool that gets it.
-type role uint8
+// Role says what a text is to the tool that gets it.
+type Role uint8
 
 const (
-	// roleOther is a text whose use is unknown.
-	roleOther role = iota
-	// roleTarget is where the tool goes: a URL or a host.
-	roleTarget
-	// roleCommand is run.
-	roleCommand
-	// roleContent is written, sent or searched for: what it mentions is not fetched.
-	roleContent
+	// Other is a text whose use is unknown.
+	Other Role = iota
+	// Target is where the tool goes: a URL or a host.
+	Target
+	// Command is run.
+	Command
+	// Content is written, sent or searched for: what it mentions is not fetched.
+	Content
 )
 
-// field is one text of a request.
-type field struct {
-	place
-	// plain is set when text[i] stands at start+i of the view.
-	plain bool
-	text  string
-	// tool is the name of the tool that gets the text, key the name of the argument, both as written.
-	tool, key string
-	role      role
-	// call numbers the tool calls of a payload that holds several.
-	call int
-	// decoded is set for texts that a decoding brought to light.
-	decoded bool
+// Field is one text of a request.
+type Field struct {
+	// Whole is where all of it stands.
+	Whole finding.Place
+	// Plain is set when Text[i] stands at Whole.Start+i.
+	Plain bool
+	Text  string
+	// Tool is the name of the tool that gets the text, Key the name of the argument, both as written; empty if there is none.
+	Tool, Key string
+	Role      Role
+	// Call numbers the tool calls of a payload that holds several.
+	Call int
+	// Decoded is set for texts that a decoding brought to light.
+	Decoded bool
+	// Literal is set for numbers and booleans.
+	Literal bool
 }
 
-// at maps a range of the text to the view.
-func (f field) at(start, end int) place {
-	if !f.plain {
-		return f.place
+// At maps a range of the text to the view.
+func (f Field) At(start, end int) finding.Place {
+	if !f.Plain {
+		return f.Whole
 	}
-	return place{f.view, f.place.start + start, f.place.start + end}
+	return finding.At(f.Whole.View, f.Whole.Start+start, f.Whole.Start+end)
 }
-
-// whole is the place of all of the text.
-func (f field) whole() place { return f.place }
 
 // maxFields bounds the texts of one request, maxNested the JSON documents inside JSON strings.
 const (
@@ -53,20 +58,20 @@ const (
 	maxNested = 4
 )
 
-// fieldsOf takes a URL or tool call apart.
-func fieldsOf(req *v1.DetectRequest) []field {
-	var out []field
+// Fields takes a URL or tool call apart.
+func Fields(req *v1.DetectRequest) []Field {
+	var out []Field
 	for i, v := range req.Views {
 		if v == nil || len(v.Text) == 0 || !usable(v.Name) {
 			continue
 		}
-		f := field{place: place{i, 0, len(v.Text)}, plain: true, text: string(v.Text), decoded: v.Name != "text"}
+		f := Field{Whole: finding.At(i, 0, len(v.Text)), Plain: true, Text: string(v.Text), Decoded: v.Name != "text"}
 		if req.Kind == v1.PayloadKindURL {
-			f.role = roleTarget
+			f.Role = Target
 			out = append(out, f)
 			continue
 		}
-		f.role = roleCommand
+		f.Role = Command
 		out = spread(out, f, 0)
 	}
 	return out
@@ -88,8 +93,8 @@ func usable(name string) bool {
 }
 
 // spread appends f, or the strings of the JSON document that it holds.
-func spread(out []field, f field, depth int) []field {
-	t := parse(f.text)
+func spread(out []Field, f Field, depth int) []Field {
+	t := parse(f.Text)
 	if t == nil || depth >= maxNested {
 		return append(out, f)
 	}
@@ -118,10 +123,10 @@ func parse(text string) *tree.Tree {
 
 type spreader struct {
 	tree  *tree.Tree
-	from  field
+	from  Field
 	tools map[int]string
 	calls int
-	out   []field
+	out   []Field
 }
 
 func (s *spreader) node(i, depth int) {
@@ -131,14 +136,14 @@ func (s *spreader) node(i, depth int) {
 		s.enter(i)
 	case tree.Array:
 		s.argv(i)
-	case tree.String:
-		s.str(i, depth)
+	case tree.String, tree.Number, tree.Bool:
+		s.leaf(i, depth)
 	}
 }
 
 // enter notes the tool that an object calls; objects inside inherit it.
 func (s *spreader) enter(i int) {
-	tool := s.from.tool
+	tool := s.from.Tool
 	if p := s.tree.Nodes[i].Parent; p != tree.None {
 		tool = s.toolOf(p)
 	}
@@ -173,7 +178,7 @@ func (s *spreader) toolOf(i int) string {
 		}
 		i = s.tree.Nodes[i].Parent
 	}
-	return s.from.tool
+	return s.from.Tool
 }
 
 // keyOf returns the name of the nearest member that node i belongs to.
@@ -184,29 +189,27 @@ func (s *spreader) keyOf(i int) string {
 		}
 		i = s.tree.Nodes[i].Parent
 	}
-	return s.from.key
+	return s.from.Key
 }
 
-// str appends a string, or what the JSON in it holds.
-func (s *spreader) str(i, depth int) {
+// leaf appends a string, or what the JSON in it holds, or a literal.
+func (s *spreader) leaf(i, depth int) {
 	n := &s.tree.Nodes[i]
-	f := field{place: s.from.at(n.Start, n.End), plain: s.from.plain && n.Plain, text: n.Text, key: s.keyOf(i), decoded: s.from.decoded, call: s.from.call + s.calls}
-	f.tool = s.toolOf(i)
-	f.role = roleOf(f.tool, f.key)
-	if s.key(n) {
-		return
+	f := Field{Whole: s.from.At(n.Start, n.End), Plain: s.from.Plain && n.Plain, Text: n.Text, Key: s.keyOf(i), Tool: s.toolOf(i), Decoded: s.from.Decoded, Call: s.from.Call + s.calls}
+	f.Role = RoleOf(f.Tool, f.Key)
+	if n.Kind != tree.String {
+		f.Literal = true
+		s.out = append(s.out, f)
+	} else if n.Text != "" {
+		s.out = spread(s.out, f, depth+1)
 	}
-	s.out = spread(s.out, f, depth+1)
 }
-
-// key leaves out the strings that name a method or a type.
-func (s *spreader) key(n *tree.Node) bool { return n.Text == "" }
 
 // argv appends an array of words as one command: ["curl", "-s", "http://..."].
 func (s *spreader) argv(i int) {
 	n := &s.tree.Nodes[i]
 	key := s.keyOf(i)
-	if n.Len < 2 || n.Len > 64 || roleOf(s.toolOf(i), key) != roleCommand {
+	if n.Len < 2 || n.Len > 64 || RoleOf(s.toolOf(i), key) != Command {
 		return
 	}
 	var words []string
@@ -219,7 +222,7 @@ func (s *spreader) argv(i int) {
 		}
 		words = append(words, quoteWord(s.tree.Nodes[c].Text))
 	}
-	f := field{place: s.from.at(n.Start, n.End), text: strings.Join(words, " "), key: key, role: roleCommand, tool: s.toolOf(i), call: s.from.call + s.calls, decoded: s.from.decoded}
+	f := Field{Whole: s.from.At(n.Start, n.End), Text: strings.Join(words, " "), Key: key, Role: Command, Tool: s.toolOf(i), Call: s.from.Call + s.calls, Decoded: s.from.Decoded}
 	s.out = append(s.out, f)
 }
 
