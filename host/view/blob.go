@@ -401,16 +401,16 @@ const minTokens = 3
 
 // scattered looks for blobs in [lo, hi) that white space cuts into tokens too short to be noticed: "aWdu b3Jl".
 func (f *blobs) scattered(lo, hi int) {
-	for lo > 0 && f.src[lo-1] > ' ' && hi-lo < 2*piece {
+	for n := 0; lo > 0 && f.src[lo-1] > ' ' && n < minBlob; n++ {
 		lo--
 	}
 	list := f.squeeze[:0]
 	for i := lo; i < hi; {
 		end := i
-		for end < len(f.src) && (base64Chars[f.src[end]] != 0xff || f.src[end] == '=') {
+		for end < len(f.src) && end-i < minBlob && (base64Chars[f.src[end]] != 0xff || f.src[end] == '=') {
 			end++
 		}
-		if end > i && (end == len(f.src) || f.src[end] <= ' ') && end-i < minBlob {
+		if end > i && (end == len(f.src) || f.src[end] <= ' ') {
 			list = append(list, region{i, end})
 		} else {
 			f.tokens(list)

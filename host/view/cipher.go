@@ -1,6 +1,7 @@
 package view
 
 import (
+	"bytes"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -34,6 +35,37 @@ var ciphers = func() []substitution {
 	}
 	return append(list, mirroredAlphabet())
 }()
+
+var cipherGains = func() (list []*gains) {
+	for i := range ciphers {
+		list = append(list, ciphers[i].gains())
+	}
+	return list
+}()
+
+// mirrorGains are mirrorBits as a table; other classes than letters count as white space.
+var mirrorGains = func() *gains {
+	g := new(gains)
+	for a := range byte(classes) {
+		for b := range byte(classes) {
+			g[int(a)*classes+int(b)] = float32(mirrorBits(a, b) - spent)
+		}
+	}
+	return g
+}()
+
+// gains says, for each pair of letter classes, how many bits more likely the pair becomes by a substitution.
+type gains [classes * classes]float32
+
+func (s *substitution) gains() *gains {
+	g := new(gains)
+	for a := byte(1); a <= 26; a++ {
+		for b := byte(1); b <= 26; b++ {
+			g[int(a)*classes+int(b)] = float32(languageBits(s[a], s[b]) - languageBits(a, b) - spent)
+		}
+	}
+	return g
+}
 
 // of replaces a letter and keeps its case; other bytes stay.
 func (s *substitution) of(c byte) byte {
@@ -83,15 +115,20 @@ func decodeCipher(j job) {
 	rot13, other := j.build(stepCipher, "rot13"), j.build(stepCipher, "caesar")
 	rot13.encoded, other.encoded = true, true
 	j.pieces(traitCipher, func(lo, hi int) {
-		if rot13.decipher(&ciphers[0], lo, hi, minPairs) {
+		if !wordy(j.src[lo:hi]) || rot13.decipher(0, lo, hi, minPairs) {
 			return
 		}
 		if k := likeliest(j.src[lo:hi]); k > 0 {
-			other.decipher(&ciphers[k], lo, hi, minCaesar)
+			other.decipher(k, lo, hi, minCaesar)
 		}
 	})
 	rot13.commit()
 	other.commit()
+}
+
+// wordy reports whether a piece of text has spaces at all, or is short: what has none is a blob.
+func wordy(p []byte) bool {
+	return len(p) < 4*window || bytes.IndexByte(p, ' ') >= 0 || bytes.IndexByte(p, '\n') >= 0
 }
 
 // likeliest picks the cipher whose plain text has the most usual letters; 0 when none stands out or it is rot13.
@@ -118,13 +155,12 @@ func likeliest(p []byte) int {
 }
 
 // decipher finds the passage of [lo, hi) that gains most by a substitution, and appends it if it then reads like language.
-func (b *builder) decipher(sub *substitution, lo, hi, pairs int) bool {
-	from, to, gain := bestPassage(b.src, lo, hi, func(p, c byte) float64 {
-		return languageBits(sub[p], sub[c]) - languageBits(p, c) - spent
-	})
+func (b *builder) decipher(cipher, lo, hi, pairs int) bool {
+	from, to, gain := bestPassage(b.src, lo, hi, cipherGains[cipher])
 	if gain < minGain {
 		return false
 	}
+	sub := &ciphers[cipher]
 	at := b.mark()
 	if l := b.last(); l == nil || int(l.src+l.n) != from {
 		b.sep('\n', from)
@@ -156,19 +192,16 @@ func fluentText(p []byte, least int) bool {
 	return pairs >= least && (bits >= 2*fluent || bits >= fluent && found*3 >= total && found > 0)
 }
 
-// bestPassage finds the range of [lo, hi) whose letter pairs have the greatest sum of f, widened to whole words.
-func bestPassage(p []byte, lo, hi int, f func(prev, cur byte) float64) (from, to int, best float64) {
-	sum, start := 0.0, lo
-	prev := classSpace
+// bestPassage finds the range of [lo, hi) whose pairs have the greatest sum of gains, widened to whole words.
+func bestPassage(p []byte, lo, hi int, g *gains) (from, to int, best float32) {
+	sum, start, prev := float32(0), lo, classSpace
 	for i := lo; i < hi; i++ {
 		cur := classOf[p[i]]
-		if prev-1 < 26 && cur-1 < 26 {
-			if sum += f(prev, cur); sum < 0 {
-				sum, start = 0, i
-			}
-			if sum > best {
-				best, from, to = sum, start, i+1
-			}
+		if sum += g[(int(prev)<<5|int(cur))&(classes*classes-1)]; sum < 0 {
+			sum, start = 0, i
+		}
+		if sum > best {
+			best, from, to = sum, start, i+1
 		}
 		prev = cur
 	}
@@ -217,27 +250,10 @@ func decodeMirror(j job) {
 // mirrored finds the passage of [lo, hi) that reads better backwards, and counts the words known in that direction. The range is
 // empty if forwards is as good.
 func (j job) mirrored(lo, hi int) (from, to, found int) {
-	sum, start, best := 0.0, lo, 0.0
-	prev := classSpace
-	for i := lo; i < hi; i++ {
-		cur := classOf[j.src[i]]
-		if cur == classHigh {
-			cur = classSpace
-		}
-		if sum += mirrorBits(prev, cur) - spent; sum < 0 {
-			sum, start = 0, i
-		}
-		if sum > best {
-			best, from, to = sum, start, i+1
-		}
-		prev = cur
+	if !wordy(j.src[lo:hi]) {
+		return 0, 0, 0
 	}
-	for from > lo && j.src[from-1] > ' ' {
-		from--
-	}
-	for to < hi && j.src[to] > ' ' {
-		to++
-	}
+	from, to, best := bestPassage(j.src, lo, hi, mirrorGains)
 	if best < minGain/2 {
 		return 0, 0, 0
 	}

@@ -34,6 +34,21 @@ func (f fold) rune() rune   { return rune(f & 0xffffff) }
 type foldTable struct {
 	pages [0x200]*[256]fold
 	multi []string
+	// composed maps a letter and a combining mark to the letter with that mark.
+	composed map[[2]rune]rune
+}
+
+// compositions lists the blocks of precomposed letters that are put together again when they come in pieces.
+var compositions = [][2]rune{{0xC0, 0x24F}, {0x370, 0x52F}, {0x1E00, 0x1FFF}}
+
+// compose notes the pieces of one precomposed letter.
+func (t *foldTable) compose(c rune) {
+	parts := []rune(norm.NFD.String(string(c)))
+	if n := len(parts); n > 1 {
+		if base := []rune(norm.NFC.String(string(parts[:n-1]))); len(base) == 1 {
+			t.composed[[2]rune{base[0], parts[n-1]}] = c
+		}
+	}
 }
 
 func (t *foldTable) set(r rune, g glyph, to rune) {
@@ -61,7 +76,12 @@ func (t *foldTable) of(r rune) fold {
 
 // folds is built at its first use: about 10,000 characters have a compatibility form.
 var folds = sync.OnceValue(func() *foldTable {
-	t := new(foldTable)
+	t := &foldTable{composed: map[[2]rune]rune{}}
+	for _, r := range compositions {
+		for c := r[0]; c <= r[1]; c++ {
+			t.compose(c)
+		}
+	}
 	for _, r := range compatibility {
 		for c := r[0]; c <= r[1]; c++ {
 			t.compatible(c)

@@ -3,8 +3,6 @@ package view
 import (
 	"unicode"
 	"unicode/utf8"
-
-	"golang.org/x/text/unicode/norm"
 )
 
 // maxWord bounds the stretch that is folded at once.
@@ -178,28 +176,23 @@ func (f *folder) indicators(k int) int {
 	return end
 }
 
-// marks folds a run of combining marks. The first few may compose with the letter before; the others are stuffing.
+// marks folds a run of combining marks. Those that compose with the letter before are its accents; the others are stuffing.
 func (f *folder) marks(k int) int {
+	base, n := utf8.DecodeLastRune(f.src[f.e.done:k])
+	letter := base
 	end := k
 	for end < len(f.src) {
-		r, n := utf8.DecodeRune(f.src[end:])
+		r, size := utf8.DecodeRune(f.src[end:])
 		if f.table.of(r).glyph() != glyphMark {
 			break
 		}
-		end += n
+		if c, ok := f.table.composed[[2]rune{letter, r}]; ok {
+			letter = c
+		}
+		end += size
 	}
-	base := k - 1
-	for base > f.e.done && !utf8.RuneStart(f.src[base]) {
-		base--
-	}
-	if base < f.e.done || base < 0 {
-		f.e.change(nil, k, end)
-		return end
-	}
-	composed := norm.NFC.Bytes(f.src[base:min(end, k+6)])
-	r, _ := utf8.DecodeRune(composed)
-	if was, n := utf8.DecodeRune(f.src[base:]); r != was && base+n == k {
-		f.e.changeRune(r, base, end)
+	if letter != base {
+		f.e.changeRune(letter, k-n, end)
 	} else {
 		f.e.change(nil, k, end)
 	}

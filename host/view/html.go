@@ -90,7 +90,7 @@ func (p *page) markup(i int) int {
 	if !ok {
 		return i + 1
 	}
-	return p.tag(t)
+	return p.tag(&t)
 }
 
 // remark handles a comment whose text starts `open` bytes after i.
@@ -114,6 +114,7 @@ type tag struct {
 	name       []byte
 	attrs      []byte
 	attrsAt    int
+	kind       nameKind
 	end, empty bool
 }
 
@@ -136,6 +137,7 @@ func readTag(src []byte, i int) (tag, bool) {
 		return t, false
 	}
 	t.name = src[start:k]
+	t.kind = tagKinds.of(t.name)
 	if c := src[k]; c != '>' && c != '/' && c > ' ' {
 		return t, false
 	}
@@ -179,63 +181,65 @@ func letter(c byte) bool   { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 func nameByte(c byte) bool { return markOf[c]&markWord != 0 || c == '-' || c == ':' || c == '_' }
 
 // tag handles one tag and returns the offset after it, and after its content for elements whose content is no text.
-func (p *page) tag(t tag) int {
-	if len(p.hiding) > 0 {
-		p.insideHidden(t)
+func (p *page) tag(t *tag) int {
+	if len(p.hiding) > 0 && p.insideHidden(t) {
 		p.seen.change(nil, t.lo, t.hi)
 		return t.hi
 	}
 	p.seen.to(t.lo)
-	if blockTag(t.name) {
+	if t.kind&tagBlock != 0 {
 		p.seen.b.sep('\n', t.lo)
 	}
 	p.seen.done = t.hi
 	if t.end {
 		return t.hi
 	}
-	p.attributes(t)
-	if equalName(t.name, "script") || equalName(t.name, "style") {
-		end := rawEnd(p.src, t)
-		p.seen.done = end
-		return end
+	hides := t.kind&tagHiding != 0
+	if len(t.attrs) > 1 {
+		hides = p.attributes(t) || hides
 	}
-	if equalName(t.name, "title") {
+	switch {
+	case t.kind&tagRaw != 0:
+		p.seen.done = rawEnd(p.src, t)
+	case t.kind&tagTitle != 0:
 		end := rawEnd(p.src, t)
 		p.attr.sep('\n', t.hi)
 		p.attr.inline(t.hi, end)
 		p.seen.done = end
-		return end
-	}
-	if !voidTag(t.name) && !t.empty && p.hides(t) {
+	case hides && t.kind&tagVoid == 0 && !t.empty:
 		p.hiding, p.depth = t.name, 1
 		p.concealed.sep('\n', t.hi)
 	}
-	return t.hi
+	return p.seen.done
 }
 
-// insideHidden follows the nesting of elements within a hidden one.
-func (p *page) insideHidden(t tag) {
-	if blockTag(t.name) {
+// insideHidden follows the nesting of elements within a hidden one. It reports false if the tag lies outside after all, because it
+// ends the hidden element without an end tag.
+func (p *page) insideHidden(t *tag) bool {
+	same := bytes.EqualFold(t.name, p.hiding)
+	if same && !t.end && t.kind&tagAuto != 0 {
+		p.hiding = nil
+		return false
+	}
+	if t.kind&tagBlock != 0 {
 		p.concealed.sep('\n', t.hi)
 	}
 	if !t.end {
 		p.attributes(t)
 	}
-	if !bytes.EqualFold(t.name, p.hiding) {
-		return
-	}
-	if t.end {
+	if same && t.end {
 		p.depth--
-	} else if !t.empty {
+	} else if same && !t.empty {
 		p.depth++
 	}
 	if p.depth == 0 {
 		p.hiding = nil
 	}
+	return true
 }
 
 // rawEnd finds the end tag of an element whose content holds no markup.
-func rawEnd(src []byte, t tag) int {
+func rawEnd(src []byte, t *tag) int {
 	for i := t.hi; i < len(src); {
 		k := bytes.Index(src[i:], []byte("</"))
 		if k < 0 {

@@ -15,67 +15,150 @@ func oneOf(name []byte, lower ...string) bool {
 	return false
 }
 
-var (
-	blockTags = nameSet("address article aside blockquote body br button caption center dd details dialog dir div dl dt fieldset " +
-		"figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 head header hgroup hr html iframe legend li link main " +
-		"menu meta nav noscript ol optgroup option p pre script section select style summary table tbody td template textarea " +
-		"tfoot th thead title tr ul video img input")
-	voidTags = nameSet("area base br col embed hr img input link meta param source track wbr")
+// nameKind is what matters about an element or an attribute.
+type nameKind uint8
+
+const (
+	tagBlock  nameKind = 1 << iota // starts a new line
+	tagVoid                        // has no content
+	tagRaw                         // its content is no text
+	tagTitle                       // its content is metadata
+	tagHiding                      // browsers do not show its content
+	tagInput                       // an input field
+	tagAuto                        // ends where the next of its kind starts
 )
 
-func nameSet(names string) map[string]bool {
-	set := map[string]bool{}
-	for _, n := range bytes.Fields([]byte(names)) {
-		set[string(n)] = true
+const (
+	attrText   nameKind = iota + 1 // its value is text for a person or a machine to read
+	attrHidden                     // hides the element, with the value "true" or any
+	attrAria
+	attrStyle
+	attrClass
+	attrID
+	attrValue // text if the element is an input
+)
+
+// nameTable finds the kind of a name, whatever its case. It is a hash table with open addressing: a page asks it for every tag and
+// attribute.
+type nameTable struct {
+	slots [256]struct {
+		key  nameKey
+		kind nameKind
 	}
-	return set
+	// lengths has a bit for each length of a name, by first letter: most names that are asked for fail here.
+	lengths [32]uint32
 }
 
-// lookup finds a tag name in a set, whatever its case, without allocating.
-func lookup(set map[string]bool, name []byte) bool {
-	var lower [12]byte
-	if len(name) > len(lower) {
-		return false
+// nameKey is a name of up to 16 characters in lower case.
+type nameKey [2]uint64
+
+// keyOf packs a name; ok is false if it is longer than any in the tables.
+func keyOf(name []byte) (k nameKey, ok bool) {
+	if len(name) > 16 {
+		return k, false
 	}
 	for i, c := range name {
 		if 'A' <= c && c <= 'Z' {
 			c |= 0x20
 		}
-		lower[i] = c
+		k[i>>3&1] |= uint64(c) << (8 * (i & 7))
 	}
-	return set[string(lower[:len(name)])]
+	return k, true
 }
 
-func blockTag(name []byte) bool { return lookup(blockTags, name) }
-func voidTag(name []byte) bool  { return lookup(voidTags, name) }
+// slot is where the search for a key starts.
+func (k nameKey) slot() int { return int((k[0] ^ k[1]*7) * 0x9e3779b97f4a7c15 >> 56) }
 
-// attribute calls f for each attribute of t with the range of its value in the source, until f returns false.
-func (t tag) attribute(f func(name, value []byte, at int) bool) {
-	p := t.attrs
-	for k := 0; k < len(p); {
-		if p[k] <= ' ' || p[k] == '/' {
-			k++
-			continue
-		}
-		start := k
-		for k < len(p) && p[k] > ' ' && p[k] != '=' {
-			k++
-		}
-		name := p[start:k]
-		for k < len(p) && p[k] <= ' ' {
-			k++
-		}
-		lo, hi := k, k
-		if k < len(p) && p[k] == '=' {
-			lo, hi, k = attributeValue(p, k+1)
-		}
-		if !f(name, p[lo:hi], t.attrsAt+lo) {
-			return
-		}
-		if k == start {
-			k++
+func (t *nameTable) of(name []byte) nameKind {
+	if len(name) == 0 || t.lengths[name[0]&31]>>(len(name)&31)&1 == 0 {
+		return 0
+	}
+	k, ok := keyOf(name)
+	if !ok {
+		return 0
+	}
+	for i := k.slot(); t.slots[i&255].kind != 0; i++ {
+		if t.slots[i&255].key == k {
+			return t.slots[i&255].kind
 		}
 	}
+	return 0
+}
+
+func (t *nameTable) add(kind nameKind, names string) {
+	for _, n := range bytes.Fields([]byte(names)) {
+		k, _ := keyOf(n)
+		i := k.slot()
+		for t.slots[i&255].kind != 0 && t.slots[i&255].key != k {
+			i++
+		}
+		t.slots[i&255].key = k
+		t.slots[i&255].kind |= kind
+		t.lengths[n[0]&31] |= 1 << len(n)
+	}
+}
+
+// tagKinds and attrKinds follow the HTML standard's lists of elements and attributes.
+var tagKinds = func() *nameTable {
+	t := new(nameTable)
+	t.add(tagBlock, "address article aside blockquote body br button caption center dd details dialog dir div dl dt fieldset "+
+		"figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 head header hgroup hr html iframe legend li link main "+
+		"menu meta nav noscript ol optgroup option p pre script section select style summary table tbody td template textarea "+
+		"tfoot th thead title tr ul video img input")
+	t.add(tagVoid, "area base br col embed hr img input link meta param source track wbr")
+	t.add(tagRaw, "script style")
+	t.add(tagTitle, "title")
+	t.add(tagHiding, "template noscript noembed noframes datalist")
+	t.add(tagInput, "input")
+	t.add(tagAuto, "p li dt dd td th tr option")
+	return t
+}()
+
+var attrKinds = func() *nameTable {
+	t := new(nameTable)
+	t.add(attrText, "alt title aria-label aria-description aria-placeholder placeholder summary label content")
+	t.add(attrHidden, "hidden")
+	t.add(attrAria, "aria-hidden")
+	t.add(attrStyle, "style")
+	t.add(attrClass, "class")
+	t.add(attrID, "id")
+	t.add(attrValue, "value")
+	return t
+}()
+
+// attribute is one attribute of a tag; its value is [lo, hi) of the source.
+type attribute struct {
+	name   []byte
+	lo, hi int
+	kind   nameKind
+}
+
+// next reads the attribute at offset k of the tag's attributes, and returns where the next one starts; -1 at the end.
+func (t *tag) next(k int) (a attribute, after int) {
+	p := t.attrs
+	for k < len(p) && (p[k] <= ' ' || p[k] == '/') {
+		k++
+	}
+	if k >= len(p) {
+		return a, -1
+	}
+	start := k
+	for k < len(p) && p[k] > ' ' && p[k] != '=' {
+		k++
+	}
+	a.name = p[start:k]
+	for k < len(p) && p[k] <= ' ' {
+		k++
+	}
+	lo, hi := k, k
+	if k < len(p) && p[k] == '=' {
+		lo, hi, k = attributeValue(p, k+1)
+	}
+	a.lo, a.hi, a.kind = t.attrsAt+lo, t.attrsAt+hi, attrKinds.of(a.name)
+	if a.kind == 0 && bytes.HasPrefix(a.name, []byte("data-")) {
+		a.kind = attrText
+	}
+	return a, max(k, start+1)
 }
 
 // attributeValue finds the value after an equals sign and the offset after it.
@@ -97,48 +180,45 @@ func attributeValue(p []byte, k int) (lo, hi, next int) {
 	return lo, k, k
 }
 
-// attributes collects the attribute values that are text for a person or a machine to read.
-func (p *page) attributes(t tag) {
-	input := equalName(t.name, "input")
-	t.attribute(func(name, value []byte, at int) bool {
-		readable := oneOf(name, "alt", "title", "aria-label", "aria-description", "aria-placeholder", "placeholder", "summary", "label",
-			"content", "data-prompt") || input && equalName(name, "value") || bytes.HasPrefix(name, []byte("data-"))
-		if readable && bytes.IndexByte(value, ' ') > 0 {
-			p.attr.sep('\n', at)
-			p.attr.inline(at, at+len(value))
+// attributes collects the attribute values that are text, and reports whether one of the attributes hides the element.
+func (p *page) attributes(t *tag) (hides bool) {
+	for k := 0; ; {
+		var a attribute
+		if a, k = t.next(k); k < 0 {
+			return hides
 		}
-		return true
-	})
+		value := p.src[a.lo:a.hi]
+		switch a.kind {
+		case attrText:
+			p.readable(a)
+		case attrValue:
+			if t.kind&tagInput != 0 {
+				p.readable(a)
+			}
+		case attrHidden:
+			hides = true
+		case attrAria:
+			hides = hides || equalName(value, "true")
+		case attrStyle:
+			hides = hides || hidingStyle(value)
+		case attrClass:
+			hides = hides || p.ruled('.', value)
+		case attrID:
+			hides = hides || p.ruled('#', value)
+		}
+	}
 }
 
-// hides reports whether an element keeps its content from a person's eyes.
-func (p *page) hides(t tag) bool {
-	if oneOf(t.name, "template", "noscript", "noembed", "noframes", "datalist") {
-		return true
+// readable appends an attribute's value, if it is more than one word.
+func (p *page) readable(a attribute) {
+	if bytes.IndexByte(p.src[a.lo:a.hi], ' ') > 0 {
+		p.attr.sep('\n', a.lo)
+		p.attr.inline(a.lo, a.hi)
 	}
-	found := false
-	t.attribute(func(name, value []byte, _ int) bool {
-		switch {
-		case equalName(name, "hidden"):
-			found = true
-		case equalName(name, "aria-hidden"):
-			found = equalName(value, "true")
-		case equalName(name, "style"):
-			found = hidingStyle(value)
-		case equalName(name, "class"), equalName(name, "id"):
-			found = p.ruled(name, value)
-		}
-		return !found
-	})
-	return found
 }
 
-// ruled reports whether one of the names in a class or id attribute is hidden by the page's own style sheet.
-func (p *page) ruled(attr, value []byte) bool {
-	prefix := byte('.')
-	if equalName(attr, "id") {
-		prefix = '#'
-	}
+// ruled reports whether one of the names in a class ('.') or id ('#') attribute is hidden by the page's own style sheet.
+func (p *page) ruled(prefix byte, value []byte) bool {
 	for len(value) > 0 && len(p.rules) > 0 {
 		var name []byte
 		name, value, _ = bytes.Cut(value, []byte{' '})

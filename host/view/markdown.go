@@ -121,27 +121,17 @@ func title(b *builder, k int) int {
 		return k
 	}
 	limit := src[k+1 : min(len(src), k+1+maxTitle)]
-	if para := bytes.Index(limit, []byte("\n\n")); para >= 0 {
-		limit = limit[:para]
-	}
-	end := bytes.LastIndexByte(limit[:firstLine(limit, closer)], closer)
-	if end < 0 {
+	end := bytes.IndexByte(limit, closer)
+	if end < 0 || bytes.Contains(limit[:end], []byte("\n\n")) {
 		return k
 	}
+	end = bytes.LastIndexByte(limit[:lineEnd(limit, end)], closer)
 	b.sep('\n', k+1)
 	b.extract(k+1, k+1+end)
 	return k + 1 + end
 }
 
-// firstLine is the length of the lines of p up to and including the first that holds c.
-func firstLine(p []byte, c byte) int {
-	k := bytes.IndexByte(p, c)
-	if k < 0 {
-		return 0
-	}
-	return lineEnd(p, k)
-}
-
+// lineEnd is the offset of the line feed at or after i, or the end of the text.
 func lineEnd(p []byte, i int) int {
 	if k := bytes.IndexByte(p[i:], '\n'); k >= 0 {
 		return i + k

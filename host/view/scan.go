@@ -124,7 +124,7 @@ func (t thresholds) word() uint64 {
 
 // The limits: a window of prose stays far below, a window of the disguise far above. In a text of few windows half of one is enough.
 var (
-	longText  = thresholds{cipher: 6, mirror: 7, starts: 9, numbers: 10, leet: 4, glue: 4}.word()
+	longText  = thresholds{cipher: 9, mirror: 7, starts: 9, numbers: 10, leet: 4, glue: 4}.word()
 	shortText = thresholds{cipher: 3, mirror: 3, starts: 5, numbers: 6, leet: 3, glue: 3}.word()
 )
 

@@ -18,14 +18,14 @@ const (
 func decodeSpaced(j job) {
 	b := j.build(stepSpaced, "spaced")
 	b.encoded = true
+	done := 0
 	j.pieces(traitSpaced, func(lo, hi int) {
-		for i := lo; i < hi; {
-			r := nextSpaced(j.src, i, hi)
-			if r.lo == r.hi {
-				return
+		for done = max(done, lo); done < hi; {
+			r := nextSpaced(j.src, done, hi)
+			if r.letters >= minSpaced {
+				b.join(r)
 			}
-			b.join(r)
-			i = r.hi
+			done = r.hi
 		}
 	})
 	b.commit()
@@ -34,40 +34,38 @@ func decodeSpaced(j job) {
 // row is a run of single letters with gaps between them.
 type row struct {
 	region
-	gap []byte // the usual gap
+	gap     []byte // the usual gap
+	letters int
 }
 
-// nextSpaced finds the next run that starts in [i, hi); it may go on beyond hi. An empty one means that there is none.
+// nextSpaced finds the next run that starts in [i, hi); it may go on beyond hi. One without enough letters only says where to go on.
 func nextSpaced(p []byte, i, hi int) row {
-	for i < hi {
-		if !single(p, i) {
-			_, n := utf8.DecodeRune(p[i:])
-			i += n
-			continue
-		}
-		count, letters, end, gap := 0, 0, i, []byte(nil)
-		for k := i; k < len(p) && single(p, k); {
-			r, n := utf8.DecodeRune(p[k:])
-			count++
-			if unicode.IsLetter(r) {
-				letters++
-			}
-			end = k + n
-			g := gapAt(p, end)
-			if len(g) == 0 {
-				break
-			}
-			if gap == nil || len(g) < len(gap) {
-				gap = g
-			}
-			k = end + len(g)
-		}
-		if letters >= minSpaced && letters*3 >= count*2 {
-			return row{region{i, end}, gap}
-		}
-		i = end
+	for i < hi && !single(p, i) {
+		_, n := utf8.DecodeRune(p[i:])
+		i += n
 	}
-	return row{}
+	r := row{region: region{i, i}}
+	count := 0
+	for k := i; k < len(p) && single(p, k); {
+		c, n := utf8.DecodeRune(p[k:])
+		count++
+		if unicode.IsLetter(c) {
+			r.letters++
+		}
+		r.hi = k + n
+		g := gapAt(p, r.hi)
+		if len(g) == 0 {
+			break
+		}
+		if r.gap == nil || len(g) < len(r.gap) {
+			r.gap = g
+		}
+		k = r.hi + len(g)
+	}
+	if r.letters*3 < count*2 {
+		r.letters = 0
+	}
+	return r
 }
 
 // single reports whether a letter or digit stands alone at i.

@@ -117,6 +117,15 @@ func (j job) build(st step, name string) *builder {
 // fresh is View.fresh of the source.
 func (b *builder) fresh(lo, hi int) bool { return b.parent < 0 || b.s.Views[b.parent].fresh(lo, hi) }
 
+// separator reports whether the line feed at pos of the source was put there by the decoder that made the source.
+func (b *builder) separator(pos int) bool {
+	if b.parent < 0 {
+		return false
+	}
+	lo, hi := b.s.Views[b.parent].back(pos, pos+1)
+	return lo == hi
+}
+
 // room reports whether n more bytes fit, and books them.
 func (b *builder) room(n int) bool {
 	if b.s.used+n > b.s.lim.Bytes {

@@ -142,7 +142,7 @@ func Of(data []byte, kind v1.PayloadKind, lim Limits) *Set {
 	s := sets.Get().(*Set)
 	s.kind, s.lim = kind, lim.withDefaults(len(data))
 	s.original(data)
-	for i := 0; i < len(s.Views); i++ {
+	for i := 0; i < len(s.Views) && !s.Undecodable; i++ {
 		s.decode(i)
 	}
 	return s

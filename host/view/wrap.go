@@ -63,6 +63,9 @@ func (w *wraps) block(next int) {
 	if w.count < minLines || w.cut < minLines-1 || w.cut*3 < w.count || w.width < minWidth || w.width > maxWidth || w.first < w.e.done {
 		return
 	}
+	if w.e.b.separator(w.first + w.width) {
+		return
+	}
 	for i := w.first + w.width; i < next && i < len(w.e.b.src); i += w.width + 1 {
 		w.e.change(nil, i, i+1)
 	}
