@@ -281,7 +281,7 @@ func TestRequiredAndMissing(t *testing.T) {
 		t.Fatalf("%+v", e)
 	}
 	_, err := w.ask("zebra", "x")
-	wantError(t, err, v1.ErrorKindUnavailable, "no usable plugin has this name")
+	wantError(t, err, v1.ErrorKindUnavailable, "no plugin has this name")
 	_, _, err = e.Judge(t.Context(), &v1.JudgeRequest{}, CallOptions{})
 	wantError(t, err, v1.ErrorKindUnavailable, "judge zebra")
 	if st := w.Status(); len(st.Missing) != 1 || w.row("zebra", StateFailed).Why == "" {
@@ -306,6 +306,34 @@ func TestDisabledByPolicy(t *testing.T) {
 	w.reload()
 	if !w.accuses("zebra", "evil") {
 		t.Error("enabled again, and does not serve")
+	}
+}
+
+// The reason for a missing plugin follows what happens to it.
+func TestWhyItIsMissing(t *testing.T) {
+	m := zebra("1.0.0")
+	m.Grants = []*v1.Grant{{Type: "host", Value: "a"}}
+	w := newWorld(t, map[string][]byte{"zebra.wasm": packed(t, zebra("1.0.0"), script{Load: "trap"})}, nil)
+	why := func() string {
+		w.reload()
+		set := w.Acquire()
+		defer set.Release()
+		return set.Entry("zebra").Why
+	}
+	w.setPolicy("  zebra: {required: true}")
+	if got := why(); !strings.Contains(got, "refused at stage load (trap)") {
+		t.Error(got)
+	}
+	w.write("zebra.wasm", packed(t, m, script{}))
+	if got := why(); !strings.Contains(got, "approve them") {
+		t.Error(got)
+	}
+	w.setPolicy("  zebra: {enabled: false}")
+	w.reload()
+	w.setPolicy("  zebra: {required: true}")
+	w.write("zebra.wasm", packed(t, zebra("1.0.0"), script{Load: "import"}))
+	if got := why(); !strings.Contains(got, "refused at stage load (refused)") {
+		t.Error(got)
 	}
 }
 

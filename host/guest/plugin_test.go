@@ -376,3 +376,35 @@ func TestCallsAllocateLittle(t *testing.T) {
 		t.Errorf("encoding a question into a kept buffer takes %v allocations", n)
 	}
 }
+
+// Whatever bytes come back, the answer is either an error or a verdict that keeps every rule.
+func FuzzAnswer(f *testing.F) {
+	m := zebra("1.0.0")
+	a := asking{views: []int{10, 3}}
+	good := &v1.Response{Verdict: &v1.Verdict{State: []byte("s"), Findings: []*v1.Finding{
+		{Threat: v1.ThreatSecret, Severity: v1.SeverityLow, Confidence: 0.5, View: 1, Start: 1, End: 3, Reason: "r"}}}}
+	f.Add(good.AppendProto(nil), false)
+	f.Add(good.AppendJSON(nil), true)
+	f.Add((&v1.Response{Error: &v1.Error{Kind: v1.ErrorKindInvalid, Message: []byte("no")}}).AppendProto(nil), false)
+	f.Fuzz(func(t *testing.T, body []byte, asJSON bool) {
+		c := codec(v1.EncodingProtobuf)
+		if asJSON {
+			c = codec(v1.EncodingJSON)
+		}
+		resp, err := c.open(v1.OpDetect, body)
+		if err != nil {
+			if abi.KindOf(err) == v1.ErrorKindUnspecified {
+				t.Fatalf("an error without a kind: %v", err)
+			}
+			return
+		}
+		if checkVerdict(m, a, resp.Verdict) != nil {
+			return
+		}
+		for _, x := range resp.Verdict.Findings {
+			if x.Confidence < 0 || x.Confidence > 1 || int(x.View) >= len(a.views) || int(x.End) > a.views[x.View] || x.Start > x.End || !x.Severity.Known() {
+				t.Fatalf("%+v", x)
+			}
+		}
+	})
+}

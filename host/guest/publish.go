@@ -32,10 +32,7 @@ func entryOf(name string, s *slot, det *policies.Detector) *Entry {
 	if s != nil && s.serving != nil {
 		return &Entry{Name: name, Plugin: s.serving, Required: required, shadow: s.shadow, wake: wakeOf(s.serving.manifest.Wake, det.Wake)}
 	}
-	e := &Entry{Name: name, Required: required, Why: whyMissing}
-	if s != nil && s.off != "" {
-		e.Why = s.off
-	}
+	e := &Entry{Name: name, Required: required, Why: s.why()}
 	switch {
 	case required:
 		e.wake.always = true

@@ -110,7 +110,7 @@ func (e *Entry) Detect(ctx context.Context, req *v1.DetectRequest, opt CallOptio
 		return nil, Cost{}, e.missing(v1.OpDetect)
 	}
 	v, cost, err := e.Plugin.Detect(ctx, req, opt)
-	if e.shadow != nil {
+	if e.shadow != nil && abi.KindOf(err) != v1.ErrorKindCanceled {
 		e.shadow.observe(req, opt, v, err)
 	}
 	return v, cost, err
@@ -125,11 +125,7 @@ func (e *Entry) Judge(ctx context.Context, req *v1.JudgeRequest, opt CallOptions
 }
 
 func (e *Entry) missing(op v1.Op) error {
-	why := e.Why
-	if why == "" {
-		why = "it is not loaded"
-	}
-	return abi.E(op.String(), v1.ErrorKindUnavailable, e.Name, errors.New(why))
+	return abi.E(op.String(), v1.ErrorKindUnavailable, e.Name, errors.New(e.Why))
 }
 
 func (e *Entry) release() {

@@ -39,6 +39,9 @@ type slot struct {
 // settle brings one slot in line with what the sources offer. Whatever fails leaves the slot's plugin serving.
 func (g *Generations) settle(ctx context.Context, s *slot, c candidate, det *policies.Detector) {
 	s.pending = nil
+	if !s.outOfService {
+		s.off = ""
+	}
 	g.blown(ctx, s, c, det)
 	switch {
 	case !det.Enabled:
@@ -329,5 +332,17 @@ func (g *Generations) approvedFor(name string) []*v1.Grant {
 	return g.approved[name]
 }
 
-// whyMissing explains an entry without a plugin.
-const whyMissing = "the policy requires it, but no usable plugin has this name; put its file into a plugin directory, or say required: false"
+// why explains that nothing serves under a name, in words that may be shown to whoever sent a payload. s may be nil.
+func (s *slot) why() string {
+	switch {
+	case s == nil:
+		return "the policy requires it, but no plugin has this name; put its file into a plugin directory, or say required: false"
+	case s.off != "":
+		return s.off
+	case s.pending != nil:
+		return "it asks for grants that the policy does not give; approve them, or add them to the policy"
+	case s.lastError != nil:
+		return fmt.Sprintf("it was refused at stage %s (%s); the plugin status says why", s.lastError.Stage, s.lastError.Kind)
+	}
+	return "it is not loaded"
+}

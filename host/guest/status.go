@@ -184,7 +184,9 @@ func (v *view) rows(set *Set) []PluginStat {
 	for i := range v.slots {
 		s := &v.slots[i]
 		listed[s.name] = true
-		rows = append(rows, v.mainRow(s, set.Entry(s.name)))
+		if s.serving != nil || s.off != "" || s.lastError != nil || s.pending == nil {
+			rows = append(rows, v.mainRow(s, set.Entry(s.name)))
+		}
 		if s.shadow != nil {
 			row := pluginRow(s.shadow.plugin)
 			row.State, row.Shadow = StateShadow, s.shadow.status()
@@ -193,7 +195,7 @@ func (v *view) rows(set *Set) []PluginStat {
 		if s.pending != nil {
 			rows = append(rows, PluginStat{Name: s.name, Version: s.pending.Version(), Kind: s.pending.Manifest.Kind.String(), State: StatePending,
 				SHA256: s.pending.Digest(), Source: sourceOf(s.pending), Grants: grantNames(s.pending.Manifest.Grants),
-				Why: "it asks for grants that the policy does not give; approve them, or add them to the policy"})
+				Why: (&slot{pending: s.pending}).why()})
 		}
 	}
 	for _, o := range v.orphans {
