@@ -87,7 +87,7 @@ func (in *inspection) gate() bool {
 func (in *inspection) read() {
 	l := in.set.Policy.Limits.Views
 	in.views = view.Of(in.payload.Data, in.payload.Kind, view.Limits{Depth: l.Depth, Views: l.Count, Bytes: l.Bytes(len(in.payload.Data))})
-	in.facts = guest.Facts{Kind: in.payload.Kind, Topic: in.payload.Topic, Size: len(in.payload.Data)}
+	in.facts = guest.Facts{Kind: in.payload.Kind, Topic: strings.ToValidUTF8(in.payload.Topic, "\ufffd"), Size: len(in.payload.Data)}
 	for i := range in.views.Views {
 		in.facts.Views = append(in.facts.Views, in.views.Views[i].Name)
 	}
@@ -198,7 +198,7 @@ func (in *inspection) request(cut bool) *request {
 		r = excerpts
 	}
 	q := r(in.views, in.hits)
-	q.body.Kind, q.body.Source, q.body.Topic = in.payload.Kind, []byte(in.payload.Source), in.payload.Topic
+	q.body.Kind, q.body.Source, q.body.Topic = in.payload.Kind, []byte(in.payload.Source), in.facts.Topic
 	q.body.Size, q.body.Truncated = uint64(len(in.payload.Data)), in.short
 	return q
 }

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"github.com/amygdala-host/amygdala/host"
 	"github.com/amygdala-host/amygdala/plugins"
 	"github.com/amygdala-host/amygdala/sdk/conformance"
 	"github.com/amygdala-host/amygdala/sdk/conformance/hostile"
@@ -65,18 +67,32 @@ func (f conformFlags) subjects(cmd *cobra.Command, io stdio, files []string) ([]
 	return out, nil
 }
 
+// suiteEngine keeps compiled code between runs and between subjects.
+func suiteEngine() (host.Engine, error) {
+	base, err := os.UserCacheDir()
+	if err != nil {
+		return host.NewEngine("")
+	}
+	return host.NewEngine(filepath.Join(base, "amygdala", "code"))
+}
+
 func conformFiles(cmd *cobra.Command, io stdio, f conformFlags, files []string) error {
 	write, err := f.writer()
 	if err != nil {
 		return err
 	}
+	engine, err := suiteEngine()
+	if err != nil {
+		return err
+	}
+	defer engine.Close()
 	subjects, err := f.subjects(cmd, io, files)
 	if err != nil {
 		return err
 	}
 	passed := true
 	for _, s := range subjects {
-		r, err := conformance.Run(cmd.Context(), s.Wasm, &conformance.Options{File: s.Name, Level: conformance.Level(f.level)})
+		r, err := conformance.Run(cmd.Context(), s.Wasm, &conformance.Options{File: s.Name, Level: conformance.Level(f.level), Driver: engine})
 		if err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -46,8 +47,11 @@ fetched. KIND is detector (providers and strategies get a template with their ho
 			if !pluginName.MatchString(args[1]) {
 				return fmt.Errorf("%q cannot be a plugin's name; use lower-case letters, digits and -, starting with a letter, at most 64", args[1])
 			}
-			if err := newDetector(cmd.Context(), args[1]); err != nil {
+			if err := os.Mkdir(args[1], 0o755); err != nil {
 				return err
+			}
+			if err := newDetector(cmd.Context(), args[1]); err != nil {
+				return errors.Join(err, os.RemoveAll(args[1])) // half a plugin helps nobody, and the folder is ours
 			}
 			_, err := fmt.Fprintf(io.out, "made %s/; next:\n  cd %s\n  amygdala plugin build\n  amygdala conform %s.wasm\n", args[1], args[1], args[1])
 			return err
@@ -57,9 +61,6 @@ fetched. KIND is detector (providers and strategies get a template with their ho
 
 // newDetector fills a new folder and lets the toolchain pin the sdk, so that plain go commands work in it afterwards.
 func newDetector(ctx context.Context, name string) error {
-	if err := os.Mkdir(name, 0o755); err != nil {
-		return err
-	}
 	proxy, err := openModProxy()
 	if err != nil {
 		return err

@@ -121,6 +121,9 @@ func clean(c *canned) []byte { return c.answer("clean") }
 // Model is a guest with no offence: it finds nothing and keeps the contract.
 func Model() []byte { return build(clean) }
 
+// Accuser is Model with another verdict: it accuses every payload, within the contract.
+func Accuser() []byte { return build(func(c *canned) []byte { return c.answer("accuse") }) }
+
 // All returns the whole set.
 func All() []Guest {
 	return append(append(runaways(), liars()...), intruders()...)
