@@ -2,6 +2,7 @@ package guest
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/amygdala-host/amygdala/abi"
@@ -55,6 +56,9 @@ func (c codec) open(op v1.Op, b []byte) (*v1.Response, error) {
 		return nil, protocol(err)
 	}
 	if resp.Error != nil {
+		if !slices.Contains(guestKinds, resp.Error.Kind) {
+			return nil, protocol(fmt.Errorf("the plugin answered an error of kind %v, which only the host may give", resp.Error.Kind))
+		}
 		return nil, &guestError{abi.FromWire(resp.Error)}
 	}
 	spec, ok := abi.SpecOf(op)
@@ -63,6 +67,10 @@ func (c codec) open(op v1.Op, b []byte) (*v1.Response, error) {
 	}
 	return resp, nil
 }
+
+// guestKinds are the error kinds a plugin may use. The others are the host's: a plugin that calls its own failure a time-out or a
+// cancellation must not be mistaken for one.
+var guestKinds = []v1.ErrorKind{v1.ErrorKindInvalid, v1.ErrorKindUnsupported, v1.ErrorKindNotFound, v1.ErrorKindLimit, v1.ErrorKindInternal}
 
 // guestError is what the guest itself answered: a failed call, but a well-formed one.
 type guestError struct{ err error }

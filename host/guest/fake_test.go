@@ -282,6 +282,8 @@ func (m *fakeModule) misbehave(ctx context.Context, req *v1.DetectRequest) ([]by
 		return m.encode(&v1.Response{Configured: &v1.ConfigureResponse{}}), nil
 	case "error":
 		return m.fail(v1.ErrorKindInvalid, "I cannot judge this"), nil
+	case "host's kind":
+		return m.fail(v1.ErrorKindUnavailable, "not my fault"), nil
 	case "no question allowed":
 		v.Question = &v1.Question{Prompt: []byte("?"), MaxAnswerBytes: 10}
 	default:
@@ -324,7 +326,9 @@ func spoil(how string, v *v1.Verdict, f *v1.Finding, req *v1.DetectRequest) {
 			v.Findings = append(v.Findings, f)
 		}
 	case "greedy question":
-		v.Question = &v1.Question{Prompt: []byte("?"), MaxAnswerBytes: abi.MaxState + 1}
+		v.Question = &v1.Question{Prompt: []byte("?"), MaxAnswerBytes: abi.MaxAnswer + 1}
+	case "long question":
+		v.Question = &v1.Question{Prompt: make([]byte, abi.MaxQuestion+1), MaxAnswerBytes: 1}
 	default:
 		panic("unknown misbehaviour " + how)
 	}

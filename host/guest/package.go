@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/amygdala-host/amygdala/abi"
@@ -170,7 +171,7 @@ func (p *Package) asset(name string) ([]byte, bool) {
 	return nil, false
 }
 
-// guestAssets are the assets that the guest gets with CONFIGURE.
+// guestAssets are the assets that the guest gets with CONFIGURE, in the order of their names.
 func (p *Package) guestAssets() []*v1.Asset {
 	var out []*v1.Asset
 	for _, a := range p.Assets {
@@ -178,5 +179,6 @@ func (p *Package) guestAssets() []*v1.Asset {
 			out = append(out, a)
 		}
 	}
+	slices.SortFunc(out, func(a, b *v1.Asset) int { return strings.Compare(a.Name, b.Name) })
 	return out
 }

@@ -33,6 +33,11 @@ func TestPackAndOpen(t *testing.T) {
 	if !bytes.Equal(p.Module, module) {
 		t.Error("the module is not what was packed")
 	}
+	p.Assets = append(p.Assets, &v1.Asset{Name: "a"})
+	if g := p.guestAssets(); g[0].Name != "a" || g[1].Name != "table.bin" {
+		t.Errorf("the guest's assets are not in order: %+v", g)
+	}
+	p.Assets = p.Assets[:2]
 	if len(p.Assets) != 2 || !bytes.Equal(p.Assets[0].Data, assets[0].Data) || len(p.guestAssets()) != 1 {
 		t.Errorf("assets %+v", p.Assets)
 	}

@@ -92,6 +92,7 @@ func TestBadAnswersAreFailures(t *testing.T) {
 		{"trailing", v1.ErrorKindProtocol, ""},
 		{"other body", v1.ErrorKindProtocol, "does not answer detect"},
 		{"error", v1.ErrorKindInvalid, "the plugin answered: guest-op: I cannot judge this"},
+		{"host's kind", v1.ErrorKindProtocol, "kind unavailable, which only the host may give"},
 		{"no question allowed", v1.ErrorKindProtocol, "does not declare the op judge"},
 		{"other threat", v1.ErrorKindProtocol, "does not declare the threat ssrf"},
 		{"unknown threat", v1.ErrorKindProtocol, "threat"},
@@ -136,6 +137,9 @@ func TestQuestionsAndJudge(t *testing.T) {
 	greedy := mustLoad(t, m, script{Detect: "greedy question", DetectOn: "now"})
 	_, _, err = ask(greedy, "ask now")
 	wantError(t, err, v1.ErrorKindProtocol, "max_answer_bytes")
+	long := mustLoad(t, m, script{Detect: "long question", DetectOn: "now"})
+	_, _, err = ask(long, "ask now")
+	wantError(t, err, v1.ErrorKindProtocol, "the question has")
 	err = checkVerdict(m, asking{judge: true}, &v1.Verdict{Question: &v1.Question{Prompt: []byte("?"), MaxAnswerBytes: 1}})
 	if err == nil || !strings.Contains(err.Error(), "in answer to JUDGE") {
 		t.Errorf("a question about the answer: %v", err)

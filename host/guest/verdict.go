@@ -77,8 +77,10 @@ func checkQuestion(m *v1.Manifest, a asking, q *v1.Question) error {
 		return fmt.Errorf("a question in answer to JUDGE; only DETECT may ask one")
 	case !slices.Contains(m.Ops, v1.OpJudge):
 		return fmt.Errorf("a question, but the manifest does not declare the op judge that would take the answer")
-	case int(q.MaxAnswerBytes) > abi.MaxState:
-		return fmt.Errorf("max_answer_bytes is %d, at most %d are allowed", q.MaxAnswerBytes, abi.MaxState)
+	case len(q.Prompt) > abi.MaxQuestion:
+		return fmt.Errorf("the question has %d bytes, at most %d are allowed", len(q.Prompt), abi.MaxQuestion)
+	case q.MaxAnswerBytes > abi.MaxAnswer:
+		return fmt.Errorf("max_answer_bytes is %d, at most %d are allowed", q.MaxAnswerBytes, abi.MaxAnswer)
 	}
 	return nil
 }
