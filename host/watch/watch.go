@@ -88,17 +88,24 @@ func New(opt *Options) *Watcher {
 }
 
 // Add follows the files of the directory path whose base name accept allows; a nil accept allows all. The directory need not exist yet. When Add
-// returns, Snapshot holds the files that are there now, and every later change of them is announced. Adding a directory again
-// replaces its accept.
+// returns, Snapshot holds the files that are there now, and every later change of them is announced. A directory that is added
+// again is followed for everything that any accept allows.
 func (w *Watcher) Add(path string, accept func(name string) bool) {
 	if accept == nil {
 		accept = func(string) bool { return true }
 	}
 	d := &dir{path: absolute(path), accept: accept}
 	w.mu.Lock()
+	before := w.dirs[d.path]
+	if before != nil {
+		d.accept = func(name string) bool { return before.accept(name) || accept(name) }
+		d.files, d.links, d.err = before.files, before.links, before.err
+	}
 	w.dirs[d.path] = d
 	w.events.arm(w.dirs)
-	d.scan(w.opt.MaxFileBytes)
+	if differs, _ := d.scan(w.opt.MaxFileBytes); differs && before != nil {
+		w.announce() // what is new may have changed before, not only have come into sight
+	}
 	w.mu.Unlock()
 	w.Check()
 }

@@ -302,6 +302,17 @@ func TestSecondDirectoryHidesNoChangeOfTheFirst(t *testing.T) {
 	await(t, w, map[string]string{"a": "new"})
 }
 
+func TestOneDirectoryForTwoPurposes(t *testing.T) {
+	dir := t.TempDir()
+	w := start(t, &quick)
+	w.Add(dir, func(name string) bool { return strings.HasSuffix(name, ".wasm") })
+	w.AddFile(filepath.Join(dir, "policy.yaml"))
+	write(t, filepath.Join(dir, "a.wasm"), "one")
+	write(t, filepath.Join(dir, "policy.yaml"), "two")
+	write(t, filepath.Join(dir, "other.yaml"), "three")
+	await(t, w, map[string]string{"a.wasm": "one", "policy.yaml": "two"})
+}
+
 func TestRemoveForgetsFiles(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "a"), "one")
