@@ -309,6 +309,9 @@ type groups struct {
 
 // next reads a group. The last one may be incomplete.
 func (g *groups) next() bool {
+	if g.whole() {
+		return true
+	}
 	var acc uint64
 	chars := 0
 	for g.pos < g.end && chars < g.cd.in {
@@ -336,6 +339,32 @@ func (g *groups) next() bool {
 		g.bytes[i] = byte(acc >> (bits - 8*(i+1)))
 	}
 	return g.n > 0
+}
+
+// whole is next for the usual case: a complete group without white space in it.
+func (g *groups) whole() bool {
+	cd := g.cd
+	if g.pos+cd.in > g.end {
+		return false
+	}
+	var acc uint64
+	var all byte
+	for _, c := range g.src[g.pos : g.pos+cd.in] {
+		v := cd.chars[c]
+		all |= v
+		acc = acc<<(cd.bits&63) | uint64(v)
+	}
+	if all == 0xff {
+		return false
+	}
+	g.start, g.n = g.pos, cd.out
+	g.pos += cd.in
+	g.fin = g.pos
+	for i := cd.out - 1; i >= 0; i-- {
+		g.bytes[i] = byte(acc)
+		acc >>= 8
+	}
+	return true
 }
 
 // decode appends the bytes coded in [lo, hi).
@@ -432,28 +461,69 @@ func (f *blobs) tokens(list []region) {
 	if len(list) < minTokens {
 		return
 	}
+	lo, hi := list[0].lo, list[len(list)-1].hi
+	if f.promising(lo, min(hi, lo+headPhases)) {
+		b := f.builder(2, "base64")
+		at := b.mark()
+		if f.text(2, &base64Coding, lo, hi) && !spelled(b.text[at.text:]) {
+			b.rewind(at)
+		}
+	}
+	good := 0
+	for _, t := range list {
+		if f.word(t) {
+			good++
+		}
+	}
+	if good >= minTokens && good*2 >= len(list) {
+		f.words(list)
+	}
+}
+
+// promising reports whether some alignment of [lo, hi) decodes to a stretch of ASCII text.
+func (f *blobs) promising(lo, hi int) bool {
+	for phase := range base64Coding.in {
+		g := groups{cd: &base64Coding, src: f.src, pos: lo + phase, end: hi}
+		for size := 0; g.next(); {
+			for _, c := range g.bytes[:g.n] {
+				if size++; !readable(c) || c >= utf8.RuneSelf {
+					size = 0
+				}
+			}
+			if size > minWhole {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// word reports whether a token decodes to something that starts like a word.
+func (f *blobs) word(t region) bool {
+	g := groups{cd: &base64Coding, src: f.src, pos: t.lo, end: t.hi}
+	return g.next() && g.n > 1 && letter(g.bytes[0]) && readable(g.bytes[1]) && g.bytes[1] < utf8.RuneSelf
+}
+
+// words appends each token that is a word of its own, with spaces between them.
+func (f *blobs) words(list []region) {
 	b := f.builder(2, "base64")
 	at := b.mark()
-	if from := len(b.text); f.text(2, &base64Coding, list[0].lo, list[len(list)-1].hi) && !spelled(b.text[from:]) {
-		b.rewind(at)
-	}
-	at = b.mark()
 	b.sep('\n', list[0].lo)
-	start, kept := len(b.text), 0
-	for _, t := range list {
+	start := len(b.text)
+	for i, t := range list {
+		if !f.word(t) {
+			continue
+		}
 		word := b.mark()
-		if kept > 0 {
+		if i > 0 {
 			b.sep(' ', t.lo)
 		}
 		from := len(b.text)
-		b.decode(&base64Coding, t.lo, t.hi)
-		if got := b.text[from:]; len(got) < 2 || !textual(got) || !letter(got[0]) {
+		if b.decode(&base64Coding, t.lo, t.hi); !textual(b.text[from:]) {
 			b.rewind(word)
-			continue
 		}
-		kept++
 	}
-	if kept < minTokens || kept*2 < len(list) || !spelled(b.text[start:]) {
+	if !spelled(b.text[start:]) {
 		b.rewind(at)
 	}
 }

@@ -35,6 +35,7 @@ const (
 	attrStyle
 	attrClass
 	attrID
+	attrColor
 	attrValue // text if the element is an input
 )
 
@@ -123,6 +124,7 @@ var attrKinds = func() *nameTable {
 	t.add(attrClass, "class")
 	t.add(attrID, "id")
 	t.add(attrValue, "value")
+	t.add(attrColor, "color")
 	return t
 }()
 
@@ -201,6 +203,8 @@ func (p *page) attributes(t *tag) (hides bool) {
 			hides = hides || equalName(value, "true")
 		case attrStyle:
 			hides = hides || hidingStyle(value)
+		case attrColor:
+			hides = hides || pale(value)
 		case attrClass:
 			hides = hides || p.ruled('.', value)
 		case attrID:
@@ -219,9 +223,12 @@ func (p *page) readable(a attribute) {
 
 // ruled reports whether one of the names in a class ('.') or id ('#') attribute is hidden by the page's own style sheet.
 func (p *page) ruled(prefix byte, value []byte) bool {
-	for len(value) > 0 && len(p.rules) > 0 {
+	for len(value) > 0 {
 		var name []byte
 		name, value, _ = bytes.Cut(value, []byte{' '})
+		if prefix == '.' && hidingClasses.of(name) != 0 {
+			return true
+		}
 		for _, r := range p.rules {
 			if r[0] == prefix && bytes.Equal(r[1:], name) {
 				return true
@@ -230,6 +237,13 @@ func (p *page) ruled(prefix byte, value []byte) bool {
 	}
 	return false
 }
+
+// hidingClasses are class names that hide by convention, in the common CSS frameworks or for screen readers.
+var hidingClasses = func() *nameTable {
+	t := new(nameTable)
+	t.add(attrHidden, "sr-only visually-hidden visuallyhidden hidden d-none hide invisible is-hidden display-none")
+	return t
+}()
 
 // maxRules bounds the hiding selectors remembered of one page.
 const maxRules = 64
@@ -290,14 +304,30 @@ func hidingStyle(css []byte) bool {
 		switch {
 		case hidingDeclaration(name, value):
 			return true
-		case equalName(name, "color"):
+		case oneOf(name, "color", "-webkit-text-fill-color"):
 			color = value
 		case oneOf(name, "background", "background-color"):
 			background = value
 		}
 	}
-	return len(color) > 0 && (sameColor(color, background) || equalName(color, "transparent"))
+	switch {
+	case len(color) == 0:
+		return false
+	case equalName(color, "transparent"), unseen(color):
+		return true
+	case len(background) == 0:
+		return pale(color)
+	}
+	return sameColor(color, background)
 }
+
+// unseen reports whether a colour is written with an opacity of zero: rgba(0, 0, 0, 0).
+func unseen(color []byte) bool {
+	return len(color) > 5 && equalName(color[:5], "rgba(") && string(bytes.TrimSpace(color[bytes.LastIndexAny(color, ",/")+1:])) == "0)"
+}
+
+// pale reports whether a colour is white: on a page that says nothing of its background, it cannot be seen.
+func pale(color []byte) bool { return string(plainColor(color)) == "white" }
 
 // declared is a CSS value without "!important" and spaces around it.
 func declared(value []byte) []byte {
@@ -318,6 +348,8 @@ func hidingDeclaration(name, value []byte) bool {
 	case oneOf(name, "clip", "clip-path"):
 		return bytes.HasPrefix(value, []byte("rect(0")) || bytes.HasPrefix(value, []byte("rect(1px")) ||
 			bytes.HasPrefix(value, []byte("inset(50%")) || bytes.HasPrefix(value, []byte("inset(100%"))
+	case equalName(name, "mso-hide"):
+		return equalName(value, "all")
 	case equalName(name, "transform"):
 		return bytes.HasPrefix(value, []byte("scale(0)"))
 	}

@@ -2,6 +2,7 @@ package view
 
 import (
 	"bytes"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 )
@@ -187,9 +188,13 @@ const minDistinct = 4
 
 // spelled is fluentText for short texts too: one known word will do. Of other scripts it only asks for letters of some variety.
 func spelled(p []byte) bool {
-	seen, letters, high, runes := map[rune]bool{}, 0, 0, 0
+	var seen [minDistinct]rune
+	distinct, letters, high, runes := 0, 0, 0, 0
 	for _, r := range string(p[:min(len(p), 256)]) {
-		seen[r] = true
+		if distinct < minDistinct && !slices.Contains(seen[:distinct], r) {
+			seen[distinct] = r
+			distinct++
+		}
 		runes++
 		if unicode.IsLetter(r) || r == ' ' {
 			letters++
@@ -198,7 +203,7 @@ func spelled(p []byte) bool {
 			high++
 		}
 	}
-	if len(seen) < minDistinct || letters*10 < runes*6 {
+	if distinct < minDistinct || letters*10 < runes*6 {
 		return false
 	}
 	if high*2 > runes {
