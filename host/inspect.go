@@ -122,7 +122,11 @@ func (in *inspection) match() {
 
 func (in *inspection) keep(view int, f signatures.Hit) {
 	s := f.Sig
-	if s.Maturity == signatures.Shadow {
+	mode := in.set.Policy.Signature(s.ID)
+	if mode == policies.SignatureOff {
+		return
+	}
+	if mode == policies.SignatureShadow || mode == policies.SignatureAsIs && s.Maturity == signatures.Shadow {
 		if !slices.Contains(in.decision.Shadow, s.ID) {
 			in.decision.Shadow = append(in.decision.Shadow, s.ID)
 		}
@@ -187,7 +191,7 @@ func (in *inspection) detect(ctx context.Context) {
 		in.decision.Fuel += c.fuel
 		in.decision.Findings = append(in.decision.Findings, c.findings...)
 		if c.err != nil {
-			in.hold("%v", c.err)
+			in.hold("%s", failure(c.entry, c.err))
 		}
 	}
 }

@@ -42,6 +42,7 @@ type draft struct {
 	failure           map[v1.PayloadKind]FailureMode
 	limits            Limits
 	fuse              Fuse
+	signatures        map[string]SignatureMode
 	detectors         map[string]*detectorDraft
 }
 
@@ -52,7 +53,7 @@ type detectorDraft struct {
 }
 
 func newDraft() *draft {
-	return &draft{ambiguous: map[target]edge{}, threat: map[target]edge{}, failure: map[v1.PayloadKind]FailureMode{}, detectors: map[string]*detectorDraft{}}
+	return &draft{ambiguous: map[target]edge{}, threat: map[target]edge{}, failure: map[v1.PayloadKind]FailureMode{}, signatures: map[string]SignatureMode{}, detectors: map[string]*detectorDraft{}}
 }
 
 // apply lays one file over the draft.
@@ -64,12 +65,13 @@ func (d *draft) apply(name string, data []byte) error {
 	}
 	version := 0
 	r.object(root, "", map[string]field{
-		"version":   r.integer(&version, 0, math.MaxInt32),
-		"bands":     func(n *yaml.Node, path string) { d.readBands(r, n, path) },
-		"failure":   func(n *yaml.Node, path string) { d.readFailure(r, n, path) },
-		"limits":    func(n *yaml.Node, path string) { d.readLimits(r, n, path) },
-		"fuse":      func(n *yaml.Node, path string) { d.readFuse(r, n, path) },
-		"detectors": func(n *yaml.Node, path string) { d.readDetectors(r, n, path) },
+		"version":    r.integer(&version, 0, math.MaxInt32),
+		"bands":      func(n *yaml.Node, path string) { d.readBands(r, n, path) },
+		"failure":    func(n *yaml.Node, path string) { d.readFailure(r, n, path) },
+		"limits":     func(n *yaml.Node, path string) { d.readLimits(r, n, path) },
+		"fuse":       func(n *yaml.Node, path string) { d.readFuse(r, n, path) },
+		"signatures": func(n *yaml.Node, path string) { d.readSignatures(r, n, path) },
+		"detectors":  func(n *yaml.Node, path string) { d.readDetectors(r, n, path) },
 	})
 	if version != Version && len(r.errs) < maxErrors {
 		r.fail(root, "version", "got %d, want %d; start the file with `version: %d`", version, Version, Version)
@@ -132,6 +134,21 @@ func (d *draft) readFailure(r *reader, n *yaml.Node, path string) {
 		default:
 			r.fail(v, path, "%q is not a failure mode; use hold (keep back) or flag (let pass as ambiguous)", s)
 		}
+	})
+}
+
+func (d *draft) readSignatures(r *reader, n *yaml.Node, path string) {
+	r.each(n, path, func(k, v *yaml.Node, path string) {
+		s, ok := r.scalar(v, path)
+		if !ok {
+			return
+		}
+		mode, known := signatureModes[s]
+		if !known {
+			r.fail(v, path, "%q is not a mode of a signature; use off, shadow or enforce", s)
+			return
+		}
+		d.signatures[k.Value] = mode
 	})
 }
 
@@ -210,7 +227,7 @@ func names[E fmt.Stringer](values []E) string {
 
 // policy checks what only the complete draft can tell and freezes it.
 func (d *draft) policy(name string) (*Policy, error) {
-	p := &Policy{Limits: d.limits, Fuse: d.fuse, detectors: map[string]*Detector{}}
+	p := &Policy{Limits: d.limits, Fuse: d.fuse, signatures: d.signatures, detectors: map[string]*Detector{}}
 	var err error
 	if p.bands, err = d.resolveBands(); err != nil {
 		return nil, abi.E("parse policy", v1.ErrorKindInvalid, name, err)
@@ -299,13 +316,14 @@ func (p *Policy) MarshalJSON() ([]byte, error) {
 		Config json.RawMessage `json:"config,omitempty"`
 	}
 	view := struct {
-		Version   int                        `json:"version"`
-		Bands     map[string]map[string]Band `json:"bands"`
-		Failure   map[string]FailureMode     `json:"failure"`
-		Limits    Limits                     `json:"limits"`
-		Fuse      Fuse                       `json:"fuse"`
-		Detectors []listed                   `json:"detectors"`
-	}{Version, map[string]map[string]Band{}, map[string]FailureMode{}, p.Limits, p.Fuse, []listed{}}
+		Version    int                        `json:"version"`
+		Bands      map[string]map[string]Band `json:"bands"`
+		Failure    map[string]FailureMode     `json:"failure"`
+		Limits     Limits                     `json:"limits"`
+		Fuse       Fuse                       `json:"fuse"`
+		Signatures map[string]SignatureMode   `json:"signatures"`
+		Detectors  []listed                   `json:"detectors"`
+	}{Version, map[string]map[string]Band{}, map[string]FailureMode{}, p.Limits, p.Fuse, p.signatures, []listed{}}
 	for k, row := range p.bands {
 		kind := orDefault(v1.PayloadKind(k))
 		view.Failure[kind] = p.failure[k]

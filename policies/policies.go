@@ -9,6 +9,8 @@ package policies
 import (
 	_ "embed"
 	"encoding/hex"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -140,18 +142,45 @@ type Detector struct {
 	Config []byte `json:"-"`
 }
 
+// SignatureMode is what the policy makes of one signature.
+type SignatureMode uint8
+
+const (
+	// SignatureAsIs leaves it to the signature's own maturity. It is the zero value.
+	SignatureAsIs SignatureMode = iota
+	// SignatureOff ignores its matches.
+	SignatureOff
+	// SignatureShadow counts and shows its matches, and lets them change nothing.
+	SignatureShadow
+	// SignatureEnforce makes its matches evidence.
+	SignatureEnforce
+)
+
+var signatureModes = map[string]SignatureMode{"off": SignatureOff, "shadow": SignatureShadow, "enforce": SignatureEnforce}
+
+// MarshalText lets JSON show the name.
+func (m SignatureMode) MarshalText() ([]byte, error) {
+	for name, mode := range signatureModes {
+		if mode == m {
+			return []byte(name), nil
+		}
+	}
+	return []byte("as is"), nil
+}
+
 // Policy is one complete set of decisions. Safe for concurrent use; treat everything it returns as read-only.
 type Policy struct {
 	// Limits and Fuse hold for all payloads and plugins.
 	Limits Limits
 	Fuse   Fuse
 
-	bands     [][]Band // by kind, then threat; index 0 is the default
-	failure   []FailureMode
-	detectors map[string]*Detector
-	unlisted  *Detector
-	names     []string
-	digest    [32]byte
+	bands      [][]Band // by kind, then threat; index 0 is the default
+	failure    []FailureMode
+	signatures map[string]SignatureMode
+	detectors  map[string]*Detector
+	unlisted   *Detector
+	names      []string
+	digest     [32]byte
 }
 
 var parsedDefault = sync.OnceValues(func() (*Policy, error) {
@@ -213,6 +242,12 @@ func (p *Policy) Failure(kind v1.PayloadKind) FailureMode {
 func (p *Policy) Deadline(size int) time.Duration {
 	return p.Limits.Deadline + time.Duration(float64(p.Limits.DeadlinePerMiB)*float64(max(size, 0))/(1<<20))
 }
+
+// Signature returns what the policy makes of the signature with this id.
+func (p *Policy) Signature(id string) SignatureMode { return p.signatures[id] }
+
+// Signatures returns the ids of all listed signatures in order.
+func (p *Policy) Signatures() []string { return slices.Sorted(maps.Keys(p.signatures)) }
 
 // Detector returns what the policy says of a plugin, by its manifest's name. A plugin that is not listed is enabled, not required,
 // and gets no grants and no configuration.

@@ -34,7 +34,7 @@ func TestDefaultIsComplete(t *testing.T) {
 			t.Errorf("the default says nothing of %s", name)
 		}
 	}
-	if l.PayloadBytes != 4<<20 || l.Deadline != 50*time.Millisecond {
+	if l.PayloadBytes != 4<<20 || l.Deadline != 250*time.Millisecond {
 		t.Errorf("limits %+v", l)
 	}
 	for _, k := range append(v1.PayloadKindValues(), 0, 99, -1) {
@@ -208,7 +208,7 @@ func TestMistakes(t *testing.T) {
 		{"limits: {}\n", "op.yaml:1: version: got 0, want 1"},
 		{"version: 2\n", "version: got 2, want 1"},
 		{"version: 1\nversion: 1\n", "op.yaml:2: version: the key is given twice, first in line 1"},
-		{"version: 1\nbans: {}\n", "op.yaml:2: bans: unknown key; known here: bands, detectors, failure, fuse, limits, version"},
+		{"version: 1\nbans: {}\n", "op.yaml:2: bans: unknown key; known here: bands, detectors, failure, fuse, limits, signatures, version"},
 		{"version: 1\nbands:\n  kinds:\n    webb: {}\n", "op.yaml:4: bands.kinds.webb: unknown kind of payload; known: user_prompt,"},
 		{"version: 1\nbands:\n  threats:\n    sssrf: {}\n", "op.yaml:4: bands.threats.sssrf: unknown threat"},
 		{"version: 1\nbands: {kinds: {web: {sssrf: {}}}}\n", "unknown threat"},
@@ -359,4 +359,22 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("parsing twice differs: %v", err)
 		}
 	})
+}
+
+func TestSignatureModes(t *testing.T) {
+	p, err := Parse("p.yaml", []byte("version: 1\nsignatures: { a: off, b: shadow, c: enforce }\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[string]SignatureMode{"a": SignatureOff, "b": SignatureShadow, "c": SignatureEnforce, "d": SignatureAsIs} {
+		if got := p.Signature(id); got != want {
+			t.Errorf("%s: %v, want %v", id, got, want)
+		}
+	}
+	if p.Digest() == Default().Digest() {
+		t.Error("modes of signatures do not change the digest")
+	}
+	if _, err := Parse("p.yaml", []byte("version: 1\nsignatures:\n  a: maybe\n")); err == nil || !strings.Contains(err.Error(), "p.yaml:3") {
+		t.Errorf("an unknown mode gave %v", err)
+	}
 }
