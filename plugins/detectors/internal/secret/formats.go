@@ -38,6 +38,9 @@ func wordLike(user, pass string) bool {
 	return dullValues[lower] || strings.EqualFold(user, pass) || strings.HasPrefix(lower, "pass") && len(lower) < 12 || lower == "pw" || lower == "pwd" || len(pass) < 3 || strings.Contains(pass, "[")
 }
 
+// longPayload is from where a token is believed without its signature, which stands too far away to be seen.
+const longPayload = 480
+
 // JWT grades header.payload.signature: the header must decode to a JSON object that names an algorithm.
 func JWT(v string) Grade {
 	header, rest, ok := strings.Cut(v, ".")
@@ -50,6 +53,9 @@ func JWT(v string) Grade {
 		return none
 	}
 	payload, sig, _ := strings.Cut(rest, ".")
+	if len(payload) >= longPayload && strings.HasPrefix(payload, "eyJ") && !dull(payload) {
+		return Grade{Score: scoreFormat, Why: "long token"}
+	}
 	if dull(payload) || len(sig) < 16 || dull(sig) {
 		return Grade{Score: scorePlain, Published: saysFake(sig), Why: "token without a full signature"}
 	}

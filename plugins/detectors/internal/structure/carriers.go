@@ -124,7 +124,9 @@ func attribute(before string) carrier {
 // judgeCarriers judges the links of every view in which a signature saw a suspicious one, and the URLs of a request.
 func (j *judgement) judgeCarriers() {
 	for i := range j.fields {
-		j.judgeOutbound(&j.fields[i])
+		if !j.fields[i].Opened {
+			j.judgeOutbound(&j.fields[i])
+		}
 	}
 	if j.req.Kind == v1.PayloadKindURL {
 		return

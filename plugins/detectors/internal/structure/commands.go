@@ -14,7 +14,7 @@ import (
 func (j *judgement) judgeCommands() {
 	for i := range j.fields {
 		f := &j.fields[i]
-		if j.req.Kind == v1.PayloadKindToolCall && (f.Role == toolcall.Command || f.Role == toolcall.Content && toolcall.Has(f.Tool, toolcall.WriteWords)) {
+		if j.req.Kind == v1.PayloadKindToolCall && !f.Opened && (f.Role == toolcall.Command || f.Role == toolcall.Content && toolcall.Has(f.Tool, toolcall.WriteWords)) {
 			j.judgeScript(f.Text, f.At, 1)
 		}
 	}

@@ -49,13 +49,18 @@ func ParseConfig(data []byte) (Config, error) {
 			return c, err
 		}
 	}
+	for _, list := range [][]string{c.AllowHosts, c.OwnDomains} {
+		for i := range list {
+			list[i] = strings.ToLower(list[i])
+		}
+	}
 	return c, nil
 }
 
 func (c *Config) set(t *tree.Tree, i int) (err error) {
 	switch n := t.Nodes[i]; n.Key {
 	case "allow_hosts":
-		c.AllowHosts, err = texts(t, i)
+		c.AllowHosts, err = t.Texts(i)
 		for _, h := range c.AllowHosts {
 			if strings.Contains(h, "/") {
 				if _, perr := netip.ParsePrefix(h); perr != nil {
@@ -64,7 +69,7 @@ func (c *Config) set(t *tree.Tree, i int) (err error) {
 			}
 		}
 	case "own_domains":
-		c.OwnDomains, err = texts(t, i)
+		c.OwnDomains, err = t.Texts(i)
 	case "max_outbound_bytes":
 		c.MaxOutboundBytes, err = strconv.Atoi(n.Text)
 		if err != nil || n.Kind != tree.Number || c.MaxOutboundBytes < 1 {
@@ -74,20 +79,6 @@ func (c *Config) set(t *tree.Tree, i int) (err error) {
 		return fmt.Errorf("unknown setting %q; known are allow_hosts, own_domains and max_outbound_bytes", n.Key)
 	}
 	return err
-}
-
-func texts(t *tree.Tree, i int) ([]string, error) {
-	if t.Nodes[i].Kind != tree.Array {
-		return nil, fmt.Errorf("%s must be a list of texts", t.Nodes[i].Key)
-	}
-	var out []string
-	for c := t.Nodes[i].First; c != tree.None; c = t.Nodes[c].Next {
-		if t.Nodes[c].Kind != tree.String || t.Nodes[c].Text == "" {
-			return nil, fmt.Errorf("%s must be a list of texts", t.Nodes[i].Key)
-		}
-		out = append(out, strings.ToLower(t.Nodes[c].Text))
-	}
-	return out, nil
 }
 
 // allowed reports whether the operator lets requests go to the URL's host.

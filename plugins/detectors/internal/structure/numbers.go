@@ -15,6 +15,9 @@ func (j *judgement) judgeNumbers() {
 	}
 	for i := range j.fields {
 		f := &j.fields[i]
+		if f.Opened {
+			continue
+		}
 		for _, n := range numbersIn(f.Text) {
 			score := n.grade.Score
 			if f.Role == toolcall.Content && f.Text[n.start] >= 'A' {

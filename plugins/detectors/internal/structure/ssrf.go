@@ -20,6 +20,9 @@ const (
 func (j *judgement) judgeRequests() {
 	for i := range j.fields {
 		f := &j.fields[i]
+		if f.Opened {
+			continue // its parts follow
+		}
 		if j.req.Kind == v1.PayloadKindURL {
 			j.judgeLocation(f)
 			continue

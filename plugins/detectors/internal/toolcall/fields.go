@@ -42,6 +42,8 @@ type Field struct {
 	Decoded bool
 	// Literal is set for numbers and booleans.
 	Literal bool
+	// Opened is set for a text that is itself JSON: what it holds follows as fields of its own.
+	Opened bool
 }
 
 // At maps a range of the text to the view.
@@ -97,6 +99,10 @@ func spread(out []Field, f Field, depth int) []Field {
 	t := parse(f.Text)
 	if t == nil || depth >= maxNested {
 		return append(out, f)
+	}
+	if f.Key != "" {
+		f.Opened = true
+		out = append(out, f) // some judge the document as a whole
 	}
 	s := spreader{tree: t, from: f, tools: map[int]string{}, out: out}
 	for i := range t.Nodes {
@@ -196,7 +202,9 @@ func (s *spreader) keyOf(i int) string {
 func (s *spreader) leaf(i, depth int) {
 	n := &s.tree.Nodes[i]
 	f := Field{Whole: s.from.At(n.Start, n.End), Plain: s.from.Plain && n.Plain, Text: n.Text, Key: s.keyOf(i), Tool: s.toolOf(i), Decoded: s.from.Decoded, Call: s.from.Call + s.calls}
-	f.Role = RoleOf(f.Tool, f.Key)
+	if f.Role = RoleOf(f.Tool, f.Key); s.from.Role == Content {
+		f.Role = Content // a document that is written stays one, whatever is in it
+	}
 	if n.Kind != tree.String {
 		f.Literal = true
 		s.out = append(s.out, f)

@@ -169,3 +169,18 @@ func (t *Tree) Path(i int) string {
 	}
 	return fmt.Sprintf("%s/%d", t.Path(parent), n)
 }
+
+// Texts returns the strings of the array at node i, which must be a list of non-empty strings.
+func (t *Tree) Texts(i int) ([]string, error) {
+	if t.Nodes[i].Kind != Array {
+		return nil, fmt.Errorf("%s must be a list of texts", t.Nodes[i].Key)
+	}
+	var out []string
+	for c := t.Nodes[i].First; c != None; c = t.Nodes[c].Next {
+		if t.Nodes[c].Kind != String || t.Nodes[c].Text == "" {
+			return nil, fmt.Errorf("%s must be a list of texts", t.Nodes[i].Key)
+		}
+		out = append(out, t.Nodes[c].Text)
+	}
+	return out, nil
+}

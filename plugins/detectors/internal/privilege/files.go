@@ -1,0 +1,54 @@
+package privilege
+
+import (
+	"strings"
+
+	"github.com/amygdala-host/amygdala/plugins/detectors/internal/toolcall"
+)
+
+// Files that decide what an assistant may do, by product. Source: the products' documentation.
+var (
+	agentSettings = []string{".claude/settings", ".claude/hooks", ".claude.json", "claude_desktop_config.json", ".cursor/mcp.json", ".cursor/permissions", ".cursor/hooks", ".cursor/environment.json", ".vscode/mcp.json", ".vscode/settings.json", ".vscode/tasks.json", "/.mcp.json", ".codex/config", ".codex/hooks", ".gemini/settings", ".gemini/trusted", ".continue/config", ".aider.conf", ".codeium/windsurf/mcp", ".windsurf/mcp", "cline_mcp_settings", ".roo/mcp", ".kiro/settings", ".amazonq/mcp", ".aws/amazonq", ".config/goose", ".opencode/", "opencode.json", ".config/zed/settings", ".openclaw/", ".copilot/mcp", "mcp_settings.json", "mcp_config.json", ".devcontainer/devcontainer.json", ".git/hooks/", ".husky/"}
+	agentRules    = []string{"claude.md", "agents.md", ".cursorrules", ".cursor/rules", "copilot-instructions.md", ".windsurfrules", ".clinerules", "gemini.md", ".roorules", ".github/instructions", ".kiro/steering", "soul.md", ".goosehints", ".junie/guidelines", ".claude/commands", ".claude/agents", ".claude/skills"}
+	immuneFiles   = []string{"amygdala/", "amygdala.y", "/immune", "immune_", "immune-", "/reflex", "reflex_", "reflex-", "reflexes", "/quarantine", "policies/default", "policies/amygdala", "signatures/packs", "plugins/detectors", "detectors/structure", "detectors/injection", "detectors/privilege", "detectors/schema", "guardrail", "/policy.y", "policy_engine", "/opa/", "sandbox.json", "sandbox-profile", "egress_policy", "egress-policy", "allowlist.y", "allowlist.json", "blocklist.y", "blocklist.json", "/audit.log", "audit_log", "/var/log/audit"}
+)
+
+// fileEvidence judges a change to the file or files in text, which is in lower case.
+func fileEvidence(text string) evidence {
+	text = strings.ReplaceAll(text, `\\`, "/")
+	text = strings.ReplaceAll(text, `\`, "/")
+	if strings.HasPrefix(text, ".mcp.json") || strings.HasPrefix(text, "mcp.json") {
+		text = "/.mcp.json"
+	}
+	switch {
+	case contains(text, immuneFiles):
+		return evidence{0.9, "changes the rules or settings of what guards the assistant"}
+	case contains(text, secretRoots):
+		return evidence{scoreGrant, "changes who may act as whom on the machine"}
+	case contains(text, agentSettings):
+		return evidence{scoreLoosen, "changes the settings of an assistant"}
+	case contains(text, autostarts):
+		return evidence{0.82, "plants something that starts by itself"}
+	case contains(text, agentRules):
+		return evidence{0.6, "changes the standing instructions of an assistant"}
+	}
+	return evidence{}
+}
+
+// pathKeys are arguments that name a file.
+var pathKeys = toolcall.SetOf("path filepath file filename target targetfile destination dest uri relativeworkspacepath notebookpath absolutepath outputpath output to newpath")
+
+// changing are parts of tool names that change files.
+var changing = []string{"write", "edit", "create", "update", "append", "insert", "replace", "patch", "save", "delete", "remove", "move", "rename", "put", "modify", "set", "upload", "overwrite", "apply", "copy", "chmod", "truncate"}
+
+// pathEvidence judges the file that a tool changes.
+func (j *judgement) pathEvidence(f *toolcall.Field) evidence {
+	if !pathKeys[toolcall.PlainName(f.Key)] || !toolcall.Has(f.Tool, changing) || len(f.Text) > 1024 {
+		return evidence{}
+	}
+	path := strings.ToLower(f.Text)
+	if contains(path, j.cfg.Guarded) {
+		return evidence{scoreGrant, "changes a file that the operator guards"}
+	}
+	return fileEvidence(path)
+}
