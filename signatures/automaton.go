@@ -82,12 +82,16 @@ func (t *trie) link(from int32, key byte, to int32) {
 	}
 }
 
-// linkRune leads from one place to another over the encoding of r.
-func (t *trie) linkRune(from int32, r rune, to int32) {
+// linkRune leads from one place to another over the encoding of r. Gaps have their own way, since many places lead to them alike.
+func (t *trie) linkRune(from int32, r rune, to int32, gap bool) {
 	var buf [utf8.UTFMax]byte
 	enc := buf[:utf8.EncodeRune(buf[:], r)]
 	for i := range len(enc) - 1 {
-		via := t.at(from, "byte:"+string(enc[i:i+1]))
+		owner := from
+		if gap {
+			owner = to
+		}
+		via := t.at(owner, "byte:"+string(enc[:i+1]))
 		t.link(from, enc[i], via)
 		from = via
 	}
@@ -102,7 +106,7 @@ func (t *trie) add(l *literal, id int32) {
 		case noGap:
 			next := t.at(at, "rune:"+string(e.runes))
 			for _, r := range e.runes {
-				t.linkRune(at, r, next)
+				t.linkRune(at, r, next, false)
 			}
 			at = next
 		case gapOnly:
@@ -135,7 +139,7 @@ func (t *trie) addGap(from int32, how, marks string) int32 {
 func (t *trie) linkSpaces(from, to int32) {
 	for i := 0; i < len(spaceClass); i += 2 {
 		for r := spaceClass[i]; r <= spaceClass[i+1]; r++ {
-			t.linkRune(from, r, to)
+			t.linkRune(from, r, to, true)
 		}
 	}
 }
@@ -252,11 +256,11 @@ func (a *automaton) next(s uint32, key byte) uint32 {
 }
 
 // maxRowBytes bounds the full rows, so that they stay in the processor's second-level cache.
-const maxRowBytes = 1 << 20
+const maxRowBytes = 1 << 23
 
 // fillRows makes the full rows, and lets bytes share a class where no row tells them apart.
 func (a *automaton) fillRows() {
-	full := min(len(a.states), maxRowBytes/(4*64))
+	full := min(len(a.states), maxRowBytes/(4*150))
 	rows := a.wideRows(full)
 	columns := map[string]uint8{}
 	var firsts []int

@@ -21,7 +21,7 @@ const pollBytes = 1 << 16
 // The work that other things count as, in verified bytes.
 const (
 	costAnchor = 1  // one signature looked at for one anchor
-	costExact  = 16 // one byte read by the exact matcher
+	costPike   = 24 // one byte read by the slower of the exact matchers
 	costHit    = 16 // one match
 )
 

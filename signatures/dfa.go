@@ -26,6 +26,8 @@ type dfa struct {
 	table  atomic.Pointer[[]atomic.Uint32]
 	begins [4]atomic.Uint32 // by side
 
+	loops []loop
+
 	mu     sync.Mutex
 	states []dstate
 	byKey  map[string]uint32
@@ -44,6 +46,7 @@ const (
 type dstate struct {
 	pcs    []int32
 	before side
+	closed bool // no match begins here: what did begin matches whenever a later one would
 }
 
 // side is what a rune means for an empty-width condition to its right.
@@ -60,8 +63,8 @@ const (
 type memory struct{ used atomic.Int64 }
 
 const (
-	maxStates      = 2000     // of one program
-	maxStateMemory = 64 << 20 // bytes, of all programs of a matcher
+	maxStates      = 4000      // of one program; lint refuses patterns that could need more
+	maxStateMemory = 256 << 20 // bytes, of all programs of a matcher
 )
 
 func sideOf(before rune) side {
@@ -84,6 +87,7 @@ func (c side) sample() rune {
 func newDFA(p *program, m *memory) *dfa {
 	d := &dfa{prog: p, memory: m, byKey: map[string]uint32{}, sides: p.word || p.sides}
 	d.classify()
+	d.loops = anyLoops(p)
 	table := make([]atomic.Uint32, 16*(d.count+1))
 	d.table.Store(&table)
 	d.states = make([]dstate, 1)
@@ -235,7 +239,7 @@ func (d *dfa) begin(text []byte, from int) uint32 {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	v := d.row(nil, s)
+	v := d.row(dstate{before: s})
 	d.begins[s].Store(v & dfaRow)
 	return v & dfaRow
 }
@@ -263,43 +267,44 @@ func (d *dfa) follow(s *dstate, after rune) uint32 {
 	for _, pc := range s.pcs {
 		k.add(d.prog, thread{pc: pc}, flags)
 	}
-	if !d.prog.word || !isWord(before) {
+	if !s.closed && !(d.prog.word && isWord(before)) {
 		k.add(d.prog, thread{pc: d.prog.start}, flags)
 	}
 	if k.step(d.prog, after, after >= 0) >= 0 {
 		return dfaMatched
 	}
-	pcs := make([]int32, 0, len(k.pending))
-	for _, t := range k.pending {
-		pcs = append(pcs, t.pc)
-	}
-	slices.Sort(pcs)
-	next := atOther
+	next := dstate{closed: s.closed}
 	if d.sides {
-		next = sideOf(after)
+		next.before = sideOf(after)
 	}
-	return d.row(slices.Compact(pcs), next)
+	for _, t := range k.pending {
+		next.pcs = append(next.pcs, t.pc)
+	}
+	slices.Sort(next.pcs)
+	next.pcs = slices.Compact(next.pcs)
+	d.prune(&next)
+	return d.row(next)
 }
 
-// row returns the transition to the state of a set, or 0 if there is no room for a new one.
-func (d *dfa) row(pcs []int32, before side) uint32 {
-	key := []byte{byte(before)}
-	for _, pc := range pcs {
+// row returns the transition to a state, or 0 if there is no room for a new one.
+func (d *dfa) row(s dstate) uint32 {
+	key := []byte{byte(s.before) | byte(btoi(s.closed))<<7}
+	for _, pc := range s.pcs {
 		key = binary.AppendUvarint(key, uint64(pc))
 	}
 	if v, ok := d.byKey[string(key)]; ok {
 		return v
 	}
 	width := d.count + 1
-	size := int64(8*width) + int64(4*len(pcs)+2*len(key)+100)
+	size := int64(8*width) + int64(4*len(s.pcs)+2*len(key)+100)
 	if len(d.states) > maxStates || d.memory.used.Load() > maxStateMemory {
 		return 0
 	}
 	d.memory.used.Add(size)
 	v := uint32(len(d.states)) * width
-	d.states = append(d.states, dstate{pcs, before})
+	d.states = append(d.states, s)
 	d.grow(len(d.states) * int(width))
-	if len(pcs) == 0 {
+	if len(s.pcs) == 0 {
 		v |= dfaIdle
 	}
 	d.byKey[string(key)] = v

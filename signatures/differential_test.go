@@ -101,7 +101,7 @@ func referenceHits(m *Matcher, text []byte, kind v1.PayloadKind) []Hit {
 // checkAgainstReference matches text both ways.
 func checkAgainstReference(t *testing.T, m *Matcher, text []byte) int {
 	t.Helper()
-	b := NewBudget(len(text))
+	b := &Budget{limit: 1 << 40}
 	hits, err := m.Match(nil, text, Query{Budget: b})
 	if err != nil {
 		t.Fatalf("%v on %q", err, text)
@@ -171,6 +171,10 @@ func TestExactMatchesAreRE2s(t *testing.T) {
 			var k pike
 			begin, end, _ := k.find(ours.program(), []byte(text), 0, len(text))
 			want := theirs.FindStringIndex(text)
+			var bt backtrack
+			if b, e, _, ok := bt.find(ours.program(), []byte(text), 0, len(text)); ok && (b != begin || b >= 0 && e != end) {
+				t.Fatalf("%q on %q: backtracking finds [%d %d], pike [%d %d]", source, text, b, e, begin, end)
+			}
 			if want == nil && begin >= 0 || want != nil && (begin != want[0] || end != want[1]) {
 				t.Fatalf("%q on %q: got [%d %d], RE2 says %v", source, text, begin, end, want)
 			}

@@ -16,7 +16,7 @@ const (
 	DefaultWindow = 160
 	// MaxGroups is how many groups of literals a signature may have, MaxLiterals how many literals are in one group.
 	MaxGroups   = 8
-	MaxLiterals = 64
+	MaxLiterals = 200
 	// MaxLiteralBytes is the length of one literal.
 	MaxLiteralBytes = 120
 	// MaxPatternBytes is the length of one pattern or exclude, MaxPatterns how many of each a signature may have.

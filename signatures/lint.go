@@ -175,6 +175,9 @@ func lintPattern(s *Signature, path, pattern string) []Problem {
 		out = append(out, s.problem(Warning, path, "%s %q can match %d characters, but is only searched within %d bytes of the anchor: longer matches are cut or missed; raise window or lower the counts",
 			path, shown, usual(re), s.Window))
 	}
+	if p, err := newPattern(pattern, s.rules(path), &memory{}); err == nil && !p.automaton().explore() {
+		out = append(out, s.problem(Error, path, "%s %q needs an automaton of more than %d states; split it, or use fewer alternatives and counts", path, shown, maxStates))
+	}
 	return out
 }
 

@@ -14,16 +14,26 @@ import (
 )
 
 func perfPacks(tb testing.TB) []*Pack {
-	if f := os.Getenv("SIGPACK"); f != "" {
-		data, err := os.ReadFile(f)
-		if err != nil {
-			tb.Fatal(err)
+	if d := os.Getenv("SIGDIR"); d != "" {
+		var packs []*Pack
+		es, _ := os.ReadDir(d)
+		for _, e := range es {
+			data, _ := os.ReadFile(filepath.Join(d, e.Name()))
+			p, err := Parse(e.Name(), data)
+			if err != nil {
+				tb.Log(err)
+				continue
+			}
+			var good []*Signature
+			for _, s := range p.Signatures {
+				if _, bad := compileSignature(s, &memory{}); len(bad) == 0 {
+					good = append(good, s)
+				}
+			}
+			p.Signatures = good
+			packs = append(packs, p)
 		}
-		p, err := Parse(f, data)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		return []*Pack{p}
+		return packs
 	}
 	packs, err := Load(Default())
 	if err != nil {

@@ -14,7 +14,10 @@ type program struct {
 	insts []inst
 	start int32
 	word  bool // a match may not touch letters or digits
-	sides bool // there are conditions on what stands before or after, other than word
+	opens openings
+	// branches counts the alternatives, which have numbers below it.
+	branches int32
+	sides    bool // there are conditions on what stands before or after, other than word
 }
 
 // inst is one instruction. Rune instructions carry the ASCII part of their class as a bitmap.
@@ -22,6 +25,7 @@ type inst struct {
 	op       syntax.InstOp
 	empty    syntax.EmptyOp
 	out, arg int32
+	branch   int32 // number of an alternative
 	ascii    [2]uint64
 	wide     []rune // ranges from U+0080 on
 }
@@ -37,7 +41,12 @@ func newProgram(re *syntax.Regexp, word bool) *program {
 	for i := range prog.Inst {
 		p.insts[i] = newInst(&prog.Inst[i])
 		p.sides = p.sides || p.insts[i].op == syntax.InstEmptyWidth
+		if p.insts[i].op == syntax.InstAlt {
+			p.insts[i].branch = p.branches
+			p.branches++
+		}
 	}
+	p.opens = newOpenings(p)
 	return p
 }
 

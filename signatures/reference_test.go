@@ -90,7 +90,10 @@ func all(p *pattern, text []byte, area span) []span {
 			break
 		}
 		if end == begin {
-			end++
+			end = runeEnd(text, end+1)
+			if begin == len(text) {
+				break
+			}
 		} else {
 			out = append(out, span{begin, end})
 		}

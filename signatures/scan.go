@@ -18,15 +18,16 @@ type scan struct {
 
 	// latest[g] is base plus the highest begin of a literal of group g so far. base grows from text to text by more than any window, so
 	// latest needs no clearing.
-	latest []int64
-	base   int64
-	queues []queue // anchors that wait until the text to their right has been read, by window
-	due    int     // where the first anchor of the queues has its window end
-	spots  []spot  // per signature
-	areas  []area
-	hit    []int32 // signatures with areas or hits
-	pike   pike
-	lanes  lanes
+	latest    []int64
+	base      int64
+	queues    []queue // anchors that wait until the text to their right has been read, by window
+	due       int     // where the first anchor of the queues has its window end
+	spots     []spot  // per signature
+	areas     []area
+	hit       []int32 // signatures with areas or hits
+	pike      pike
+	backtrack backtrack
+	lanes     lanes
 }
 
 // queue is first in, first out.
@@ -110,6 +111,7 @@ func (s *scan) release() {
 		s.spots[sig] = spot{}
 	}
 	s.hit, s.areas, s.due = s.hit[:0], shrink(s.areas), never
+	s.backtrack.jobs = shrink(s.backtrack.jobs)
 	s.pike.now, s.pike.pending = shrink(s.pike.now), shrink(s.pike.pending)
 	s.dst, s.text, s.tally, s.meter = nil, nil, nil, meter{}
 	s.m.scratch.Put(s)
@@ -318,7 +320,10 @@ func (s *scan) search(sig int32, c *compiled, p *pattern, a area) error {
 			return err
 		}
 		if begin == end { // only a pattern that lint refuses matches nothing
-			i = end + 1
+			i = runeEnd(s.text, end+1)
+			if end == len(s.text) {
+				return nil
+			}
 			continue
 		}
 		if s.spots[sig].hits >= MaxHits {
@@ -367,7 +372,9 @@ func (s *scan) excluded(sig int32, c *compiled, begin, end int) (bool, error) {
 			if e > begin && e > b {
 				return true, nil
 			}
-			i = max(e, b+1)
+			if i = e; e == b {
+				i = runeEnd(s.text, e+1)
+			}
 		}
 	}
 	return false, nil

@@ -9,8 +9,8 @@ import (
 // pattern is one compiled pattern. Searching it has two halves: an automaton that reads every rune once and is never wrong when it says
 // no, and the exact program, which runs where the automaton says yes.
 //
-// The automaton is made of a relaxed pattern, in which x{2,60} is x{2}x*: counting would multiply its states, and text
-// written to hurt could make it build all of them.
+// The automaton is made of a relaxed pattern, in which [^.]{2,60} is any text at all: counting and leaving again would multiply its states,
+// and text written to hurt could make it build all of them.
 type pattern struct {
 	source *syntax.Regexp
 	word   bool
@@ -58,18 +58,22 @@ func (p *pattern) next(s *scan, sig int32, from, to int) (begin, end int, err er
 	begin = -1
 	if ok || full {
 		var steps int
-		begin, end, steps = s.pike.find(p.exact, s.text, at, to)
-		cost += costExact * steps
+		begin, end, steps, ok = s.backtrack.find(p.exact, s.text, at, to)
+		cost += steps
+		if !ok {
+			begin, end, steps = s.pike.find(p.exact, s.text, at, to)
+			cost += costPike * steps
+		}
 	}
 	s.tally.verified(sig, cost)
 	return begin, end, s.meter.spend(cost)
 }
 
-// keptCount is the longest fixed count that a relaxed pattern keeps, of a class that does not match white space: keys and tokens are
-// told apart by their length.
-const keptCount = 64
+// keptCount is the longest count that a relaxed pattern keeps.
+const keptCount = 4
 
-// relax returns a tree that matches whatever re matches, and has few states.
+// relax returns a tree that matches whatever re matches, and has few states: a long count becomes a short one and a loop, and a loop over
+// a class with the space in it becomes a loop over everything.
 func relax(re *syntax.Regexp) *syntax.Regexp {
 	out := *re
 	out.Sub0 = [1]*syntax.Regexp{}
@@ -77,36 +81,28 @@ func relax(re *syntax.Regexp) *syntax.Regexp {
 	for i, sub := range re.Sub {
 		out.Sub[i] = relax(sub)
 	}
-	if re.Op != syntax.OpRepeat || re.Max == re.Min && re.Min <= 3 {
+	if re.Op != syntax.OpRepeat || re.Max >= 0 && re.Max <= min(re.Min+1, keptCount) {
 		return &out
 	}
-	sub := out.Sub[0]
-	low := re.Min
-	if !isToken(sub) {
-		low = min(low, 1)
+	loop := &syntax.Regexp{Op: syntax.OpStar, Sub: []*syntax.Regexp{out.Sub[0]}}
+	if isProse(out.Sub[0]) {
+		loop.Sub[0] = &syntax.Regexp{Op: syntax.OpAnyChar}
 	}
-	low = min(low, keptCount)
-	if re.Max == re.Min && low == re.Min {
-		return &out
-	}
-	rest := &syntax.Regexp{Op: syntax.OpStar, Sub: []*syntax.Regexp{sub}}
-	if re.Max >= 0 && re.Max-re.Min <= 2 && low == re.Min {
-		return &out
-	}
+	low := min(re.Min, keptCount)
 	if low == 0 {
-		return rest
+		return loop
 	}
-	required := &syntax.Regexp{Op: syntax.OpRepeat, Min: low, Max: low, Sub: []*syntax.Regexp{sub}}
-	return &syntax.Regexp{Op: syntax.OpConcat, Sub: []*syntax.Regexp{required, rest}}
+	required := &syntax.Regexp{Op: syntax.OpRepeat, Min: low, Max: low, Sub: []*syntax.Regexp{out.Sub[0]}}
+	return &syntax.Regexp{Op: syntax.OpConcat, Sub: []*syntax.Regexp{required, loop}}
 }
 
-// isToken reports a class without white space.
-func isToken(re *syntax.Regexp) bool {
+// isProse reports a class with the space in it.
+func isProse(re *syntax.Regexp) bool {
 	switch re.Op {
-	case syntax.OpLiteral:
+	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
 		return true
 	case syntax.OpCharClass:
-		return !inRanges(re.Rune, ' ')
+		return inRanges(re.Rune, ' ')
 	}
 	return false
 }
