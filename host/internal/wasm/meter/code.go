@@ -50,6 +50,8 @@ type fn struct {
 	// tries says that it has a try_table.
 	tries bool
 	loops int
+	// values counts what calls and blocks give, nest is how many loops are open, deepest how many ever were.
+	values, nest, deepest int
 	// label is the frame of the function itself, once it is closed.
 	label frame
 }
@@ -73,8 +75,20 @@ func (m *module) rewriteBody(r *reader, i int, b body) []byte {
 	}
 	m.result.Functions++
 	m.result.Loops += f.loops
+	m.result.Weight += f.weight()
+	f.plan.charges[0].cost += f.stack(b.end - start)
 	f.plan.settle(f.calls)
 	return f.emit(b.pos, start, b.end)
+}
+
+// stack is the price of the frame on the host's call stack. It grows with the body whether the code runs or not: wazero gives every
+// value that lives across a call a slot of its own. Without it a recursion could take megabytes of stack a slice.
+func (f *fn) stack(size int) uint64 { return uint64(size+bodyPerValue*f.values) / bodyPerUnit }
+
+// weight estimates what compiling the function costs.
+func (f *fn) weight() uint64 {
+	blocks := uint64(len(f.plan.charges))
+	return blocks * (blocks + 32*uint64(f.locals) + 32*uint64(f.deepest))
 }
 
 // readLocals reads the declarations of locals.
@@ -246,6 +260,7 @@ func (f *fn) callOrRef(start int, code byte) {
 // callType charges for moving the values of a call.
 func (f *fn) callType(t uint32) {
 	f.calls = true
+	f.values += len(f.m.types[t].Results)
 	f.plan.spend(len(f.m.types[t].Params) + len(f.m.types[t].Results))
 }
 
@@ -395,6 +410,7 @@ func (f *fn) blockType() (params, results int) {
 		return 0, 0
 	}
 	t := f.m.types[i]
+	f.values += len(t.Params) + len(t.Results)
 	f.plan.spend(len(t.Params) + len(t.Results))
 	return len(t.Params), len(t.Results)
 }
@@ -407,6 +423,8 @@ func (f *fn) openBlock(code byte) {
 	case opLoop:
 		fr.carried = params
 		f.loops++
+		f.nest++
+		f.deepest = max(f.deepest, f.nest)
 		if fr.entry != dead {
 			f.point(f.r.pos, fr.entry, true)
 		}
@@ -486,6 +504,9 @@ func (f *fn) elseArm(start int) {
 func (f *fn) closeBlock() {
 	fr := f.frames[len(f.frames)-1]
 	f.frames = f.frames[:len(f.frames)-1]
+	if fr.op == opLoop {
+		f.nest--
+	}
 	switch {
 	case len(f.frames) == 0:
 		f.label = fr

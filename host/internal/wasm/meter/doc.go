@@ -34,6 +34,7 @@
 //	memory.grow, ref.func, try_table, atomic wait and notify        64
 //	throw, throw_ref                                                255
 //	locals                                                          1 for every 4, at the entry
+//	the frame on the call stack                                     1 for every 64 bytes of the body, at the entry
 //
 // Work that grows with an operand is paid for by the operand: a unit for 8 bytes of memory.fill, memory.copy and memory.init, a unit
 // for an element of table.fill, table.copy, table.init and table.grow, 1,024 units for a page of memory.grow. The helpers do it in

@@ -78,7 +78,8 @@ func TestEverySlice(t *testing.T) {
 	}
 }
 
-// TestBranchesNotTaken wants code that does not run to cost next to nothing.
+// TestBranchesNotTaken wants code that does not run to cost next to nothing: what it adds to the price of the frame, a unit for 64
+// bytes, and what is merged.
 func TestBranchesNotTaken(t *testing.T) {
 	long := func() []byte {
 		var b []byte
@@ -89,12 +90,13 @@ func TestBranchesNotTaken(t *testing.T) {
 	}()
 	code := cat([]byte{0x20, 0, 0x04, 0x40}, long, []byte{0x05}, long, long, []byte{0x0b})
 	h := start(t, rewrite(t, one("\x7f", "", none(), code), meter.Options{}).Wasm, runtimeConfig(), 10_000, plenty)
+	frame := int64(len(code)) / 64
 	for arg, want := range []int64{2000, 1000} {
 		before := h.used()
 		if _, err := h.call(t, "f", uint64(arg)); err != nil {
 			t.Fatal(err)
 		}
-		if cost := h.used() - before; cost < want || cost > want+20 {
+		if cost := h.used() - before; cost < want || cost > want+frame+20 {
 			t.Errorf("f(%d) cost %d units, want %d and a little", arg, cost, want)
 		}
 	}
@@ -149,5 +151,39 @@ func TestExceptionFuel(t *testing.T) {
 	}
 	if h.used() < 70_000 {
 		t.Errorf("10,000 rounds and an exception cost %d units", h.used())
+	}
+}
+
+// TestFramesArePaidFor calls a function whose body is large and hardly run.
+func TestFramesArePaidFor(t *testing.T) {
+	var idle []byte
+	for range 1000 {
+		idle = append(idle, 0x20, 0, 0x1a)
+	}
+	code := cat([]byte{0x20, 0, 0x04, 0x40}, idle, []byte{0x0b})
+	h := start(t, rewrite(t, one("\x7f", "", none(), code), meter.Options{}).Wasm, runtimeConfig(), 10_000, plenty)
+	if _, err := h.call(t, "f", 0); err != nil {
+		t.Fatal(err)
+	}
+	if want := int64(len(code)) / 64; h.used() < want || h.used() > want+20 {
+		t.Errorf("a frame of %d bytes of code cost %d units, want %d and a little", len(code), h.used(), want)
+	}
+}
+
+// TestWeightFindsWhatIsSlowToCompile compares functions of about the same size.
+func TestWeightFindsWhatIsSlowToCompile(t *testing.T) {
+	weigh := func(code []byte) uint64 { return rewrite(t, one("\x7f", "", none(), code), meter.Options{}).Weight }
+	repeat := func(n int, b ...byte) (all []byte) {
+		for range n {
+			all = append(all, b...)
+		}
+		return all
+	}
+	plain := weigh(repeat(2000, 0x20, 0, 0x1a))
+	branches := weigh(repeat(2000, 0x20, 0, 0x04, 0x40, 0x0b))
+	nested := weigh(cat(repeat(2000, 0x03, 0x40, 0x20, 0, 0x0d, 0), repeat(2000, 0x0b)))
+	apart := weigh(repeat(2000, 0x03, 0x40, 0x20, 0, 0x0d, 0, 0x0b))
+	if plain*1000 > branches || apart*4 > nested {
+		t.Errorf("weights: straight %d, branches %d, loops side by side %d, nested %d", plain, branches, apart, nested)
 	}
 }

@@ -60,6 +60,9 @@ type Result struct {
 	Features []string
 	// Functions and Loops count what was metered: function bodies, and loops in them.
 	Functions, Loops int
+	// Weight estimates what compiling costs beyond the size of the code, in units of about six nanoseconds: wazero's compiler needs
+	// time that grows with the square of a function's blocks, and with the product of its blocks and its locals or nested loops.
+	Weight uint64
 }
 
 // Names of features in Result.Features, in the words of wazero's feature flags.

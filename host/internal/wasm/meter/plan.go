@@ -8,6 +8,10 @@ const (
 	// function pays at most mergeSum units a charge for code that it did not run, and most short blocks have no charge of their own.
 	mergeCost = 8
 	mergeSum  = 16
+	// A function's frame costs a unit for bodyPerUnit bytes of its body; a value that a call or a block gives counts as bodyPerValue
+	// bytes, because an instruction of three bytes can give a thousand.
+	bodyPerUnit  = 64
+	bodyPerValue = 8
 	// unchecked is the most that straight-line code may charge before it must look at the counter.
 	unchecked = 1 << 14
 )
