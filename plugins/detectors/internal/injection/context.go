@@ -1,0 +1,119 @@
+package injection
+
+import (
+	"bytes"
+	"sort"
+
+	"github.com/amygdala-host/amygdala/plugins/detectors/internal/text"
+)
+
+// How far, in bytes, the context of a hit is looked at.
+const (
+	sentenceReach = 220 // for the sentence the hit stands in
+	leadReach     = 40  // for the words right before it
+	topicReach    = 600 // for what the text around is about
+)
+
+// What context is worth, in log-odds. It only ever lowers the evidence of a hit, and never below none.
+const (
+	negatedCost  = -3.0 // "never ignore ..."
+	reportedCost = -1.6 // "attackers may tell the model to ignore ..."
+	quotedCost   = -1.2 // "ignore ..." in quotation marks or backticks
+	listedCost   = -1.2 // a phrase in a list, table row or rule
+	fencedCost   = -0.8 // inside a code fence
+	topicCost    = -0.3 // for each word about attacks and defence, up to topicMost
+	topicMost    = 5
+)
+
+// surroundings is what the text around a hit says about it.
+type surroundings struct {
+	negated, reported, quoted, listed, fenced bool
+	topic                                     int // words about attacks and defence nearby, up to topicMost
+}
+
+// mention reports whether the hit is rather spoken about than spoken.
+func (s surroundings) mention() bool { return s.quoted || s.reported || s.listed || s.fenced }
+
+// cost is the sum of all reasons to believe a hit less.
+func (s surroundings) cost() float64 {
+	c := 0.0
+	add := func(when bool, cost float64) {
+		if when {
+			c += cost
+		}
+	}
+	add(s.negated, negatedCost)
+	add(s.reported, reportedCost)
+	add(s.quoted, quotedCost)
+	add(s.listed, listedCost)
+	add(s.fenced, fencedCost)
+	if s.mention() {
+		return c + float64(s.topic)*topicCost
+	}
+	return c + float64(min(s.topic, 3))*topicCost/2
+}
+
+// page is one view and what was found out about it.
+type page struct {
+	text   []byte
+	fences []int // offsets where code fences open and close, in turn
+}
+
+func newPage(t []byte) *page {
+	p := &page{text: t}
+	for at := 0; ; {
+		i := bytes.Index(t[at:], []byte("```"))
+		if i < 0 {
+			return p
+		}
+		at += i
+		if line := lineStart(t, at); len(bytes.TrimLeft(t[line:at], " \t>")) == 0 {
+			p.fences = append(p.fences, at)
+		}
+		for at < len(t) && t[at] == '`' {
+			at++
+		}
+	}
+}
+
+// fenced reports whether an odd number of fences opens before at.
+func (p *page) fenced(at int) bool {
+	return sort.SearchInts(p.fences, at)%2 == 1
+}
+
+func lineStart(t []byte, at int) int { return bytes.LastIndexByte(t[:at], '\n') + 1 }
+
+// look judges the surroundings of [start, end).
+func (p *page) look(start, end int) surroundings {
+	var s surroundings
+	s.fenced = p.fenced(start)
+	q, quoted := text.Quoted(p.text, start, end)
+	lead := start
+	if quoted {
+		lead = q.Open
+		s.quoted = !q.Data && citation(p.text, q)
+	}
+	from, to := text.Sentence(p.text, start, end, sentenceReach)
+	s.negated, s.reported = p.led(min(start, lead), from)
+	if lead != start {
+		n, r := p.led(start, max(from, lead))
+		s.negated, s.reported = s.negated || n, s.reported || r
+	}
+	s.reported = s.reported || p.cued(from, start) || p.cued(end, to)
+	s.listed = p.listed(start, q, quoted)
+	s.topic = p.topic(start, end)
+	return s
+}
+
+// citation reports whether a quotation cites words inside a longer sentence, rather than being a paragraph that somebody put in marks.
+func citation(t []byte, q text.Quote) bool {
+	if q.Code {
+		return true
+	}
+	line := bytes.TrimSpace(t[lineStart(t, q.Open):q.Open])
+	rest := t[q.Close:]
+	if i := bytes.IndexByte(rest, '\n'); i >= 0 {
+		rest = rest[:i]
+	}
+	return len(line)+len(bytes.TrimSpace(rest)) > 2
+}
