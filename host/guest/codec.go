@@ -46,8 +46,8 @@ func (c codec) decode(b []byte) (*v1.Response, error) {
 	return resp, resp.UnmarshalProto(b)
 }
 
-// open decodes an answer to op. The guest's own error becomes a *guestError; everything that is not an answer to op is kind protocol.
-func (c codec) open(op v1.Op, b []byte) (*v1.Response, error) {
+// read decodes an answer to any op. A guest's own error is an answer too, if it is of a kind that a guest may use.
+func (c codec) read(b []byte) (*v1.Response, error) {
 	if len(b) == 0 {
 		return nil, protocol(fmt.Errorf("the answer is empty"))
 	}
@@ -55,10 +55,19 @@ func (c codec) open(op v1.Op, b []byte) (*v1.Response, error) {
 	if err != nil {
 		return nil, protocol(err)
 	}
+	if resp.Error != nil && !slices.Contains(guestKinds, resp.Error.Kind) {
+		return nil, protocol(fmt.Errorf("the plugin answered an error of kind %v, which only the host may give", resp.Error.Kind))
+	}
+	return resp, nil
+}
+
+// open reads an answer to op. The guest's own error becomes a *guestError; everything that is not an answer to op is kind protocol.
+func (c codec) open(op v1.Op, b []byte) (*v1.Response, error) {
+	resp, err := c.read(b)
+	if err != nil {
+		return nil, err
+	}
 	if resp.Error != nil {
-		if !slices.Contains(guestKinds, resp.Error.Kind) {
-			return nil, protocol(fmt.Errorf("the plugin answered an error of kind %v, which only the host may give", resp.Error.Kind))
-		}
 		return nil, &guestError{abi.FromWire(resp.Error)}
 	}
 	spec, ok := abi.SpecOf(op)

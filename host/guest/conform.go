@@ -10,6 +10,10 @@ import (
 // The checks that a host makes of every plugin, one by one, for the conformance suite: it proves a plugin by the same code that will judge it
 // in service.
 
+// ReadAnswer decodes an answer in the plugin's encoding and checks all that holds for every op: that each byte of it is understood and
+// nothing required is missing, and that an error is of a kind that a plugin may use. Errors are kind protocol.
+func ReadAnswer(encoding v1.Encoding, body []byte) (*v1.Response, error) { return codec(encoding).read(body) }
+
 // CheckVerdict checks what the strict check of the encoding cannot: that every finding names a declared threat, a confidence from 0 to 1
 // and a range inside a view of the question, and that a question may be asked at all.
 func CheckVerdict(m *v1.Manifest, op v1.Op, req *v1.DetectRequest, v *v1.Verdict) error {

@@ -730,7 +730,7 @@ func TestStatusIsJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`"generation":1`, `"plugins":[`, `"state":"serving"`, `"state":"failed"`, `"lastError":{"stage":"open"`, `"signed":false`, `"missing":[]`, `"sha256":"`} {
+	for _, want := range []string{`"generation":1`, `"plugins":[`, `"state":"serving"`, `"state":"failed"`, `"last_error":{"stage":"open"`, `"signed":false`, `"missing":[]`, `"sha256":"`} {
 		if !bytes.Contains(out, []byte(want)) {
 			t.Errorf("%s is missing in %s", want, out)
 		}

@@ -45,7 +45,7 @@ type PartStatus struct {
 	// Digest is of what serves.
 	Digest string `json:"digest"`
 	// LastError says why a newer version was not taken over; nil if there is none.
-	LastError *Failure `json:"lastError,omitempty"`
+	LastError *Failure `json:"last_error,omitempty"`
 }
 
 // PluginStat is one row of Status.
@@ -62,7 +62,7 @@ type PluginStat struct {
 	SHA256     string `json:"sha256,omitempty"`
 	// Source is "builtin" or the file's path. OverridesBuiltin is true for a file that took the place of a built-in plugin.
 	Source           string `json:"source,omitempty"`
-	OverridesBuiltin bool   `json:"overridesBuiltin,omitempty"`
+	OverridesBuiltin bool   `json:"overrides_builtin,omitempty"`
 	// Signed is true if the package carries a signature that was verified.
 	Signed   bool `json:"signed"`
 	Required bool `json:"required"`
@@ -75,19 +75,19 @@ type PluginStat struct {
 	// Warnings are the plugin's own remarks on its configuration.
 	Warnings []string `json:"warnings,omitempty"`
 	// LastError says why a successor was not taken into service, or why this plugin is not in service.
-	LastError *Failure      `json:"lastError,omitempty"`
+	LastError *Failure      `json:"last_error,omitempty"`
 	Shadow    *ShadowStatus `json:"shadow,omitempty"`
 	Engine    *EngineStatus `json:"engine,omitempty"`
 }
 
 // LimitStatus is what one call may use.
 type LimitStatus struct {
-	MemoryPages uint32 `json:"memoryPages"`
+	MemoryPages uint32 `json:"memory_pages"`
 	Fuel        uint64 `json:"fuel"`
-	WallMillis  int64  `json:"wallMillis"`
-	InputBytes  int    `json:"inputBytes"`
-	OutputBytes int    `json:"outputBytes"`
-	LogBytes    int    `json:"logBytes"`
+	WallMillis  int64  `json:"wall_millis"`
+	InputBytes  int    `json:"input_bytes"`
+	OutputBytes int    `json:"output_bytes"`
+	LogBytes    int    `json:"log_bytes"`
 }
 
 // WakeStatus is when a detector is called, the policy's additions included.
@@ -97,7 +97,7 @@ type WakeStatus struct {
 	Threats  []string `json:"threats,omitempty"`
 	Views    []string `json:"views,omitempty"`
 	Topics   []string `json:"topics,omitempty"`
-	SizeOver uint64   `json:"sizeOver,omitempty"`
+	SizeOver uint64   `json:"size_over,omitempty"`
 }
 
 // Counters count since the plugin was loaded.
@@ -113,8 +113,8 @@ type EngineStatus struct {
 	Fresh       uint64 `json:"fresh"`
 	Reset       uint64 `json:"reset"`
 	Poisoned    uint64 `json:"poisoned"`
-	ResetMethod string `json:"resetMethod"`
-	MemoryBytes int    `json:"memoryBytes"`
+	ResetMethod string `json:"reset_method"`
+	MemoryBytes int    `json:"memory_bytes"`
 }
 
 // view is what Status needs, copied after each rebuild: a status must not wait for a compilation.
