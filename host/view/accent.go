@@ -2,8 +2,6 @@ package view
 
 import (
 	"unicode/utf8"
-
-	"golang.org/x/text/unicode/norm"
 )
 
 const (
@@ -16,15 +14,18 @@ const (
 
 // decodeAccents reads lines in which many words carry accents without them: "ïgnörè" ("plain").
 func decodeAccents(j job) {
-	b := j.build(stepAccent, "plain")
+	if !hasAccents(j.src) {
+		return
+	}
+	b, t := j.build(stepAccent, "plain"), folds()
 	for lo := 0; lo < len(j.src); {
 		hi := lineEnd(j.src, lo)
 		if hi-lo > 4*piece {
 			hi = runeStart(j.src, lo+4*piece)
 		}
-		if manyAccents(j.src[lo:hi]) {
+		if t.manyAccents(j.src[lo:hi]) {
 			b.sep('\n', lo)
-			b.unaccent(lo, hi)
+			b.unaccent(t, lo, hi)
 		}
 		if lo = hi; lo < len(j.src) && j.src[lo] == '\n' {
 			lo++
@@ -33,10 +34,18 @@ func decodeAccents(j job) {
 	b.commit()
 }
 
-// latin reports whether r is an accented Latin letter.
-func latinAccent(r rune) bool { return r >= 0xC0 && r < 0x250 || r >= 0x1E00 && r < 0x1F00 }
+// hasAccents reports whether p may hold an accented Latin letter: by the first byte of its encoding.
+func hasAccents(p []byte) bool {
+	for i, c := range p {
+		if c >= 0xC3 && c < 0xCC || c == 0xE1 && i+1 < len(p) && p[i+1] >= 0xB8 && p[i+1] < 0xBC {
+			return true
+		}
+	}
+	return false
+}
 
-func manyAccents(p []byte) bool {
+// manyAccents reports whether the words with accents are many among the words of p.
+func (t *foldTable) manyAccents(p []byte) bool {
 	words, marked, in, has := 0, 0, false, false
 	for i := 0; i <= len(p); {
 		r, n := ' ', 1
@@ -54,22 +63,22 @@ func manyAccents(p []byte) bool {
 			in, has = false, false
 			continue
 		}
-		in, has = true, has || latinAccent(r)
+		if in = true; r >= utf8.RuneSelf {
+			has = has || t.plain(r) != 0
+		}
 	}
 	return marked >= minAccents && marked*accented >= words
 }
 
 // unaccent appends [lo, hi) with the accents of Latin letters taken off.
-func (b *builder) unaccent(lo, hi int) {
+func (b *builder) unaccent(t *foldTable, lo, hi int) {
 	from := lo
 	for i := lo; i < hi; {
 		r, n := utf8.DecodeRune(b.src[i:])
-		if latinAccent(r) {
-			if d := norm.NFD.PropertiesString(string(r)).Decomposition(); len(d) > 0 && letter(d[0]) {
-				b.copy(from, i)
-				b.putByte(d[0], i, i+n)
-				from = i + n
-			}
+		if c := t.plain(r); r >= utf8.RuneSelf && c != 0 {
+			b.copy(from, i)
+			b.putByte(c, i, i+n)
+			from = i + n
 		}
 		i += n
 	}

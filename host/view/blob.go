@@ -53,10 +53,22 @@ var (
 type blobs struct {
 	j       job
 	src     []byte
-	views   [3]*builder
-	turned  *builder // blobs written backwards
-	squeeze []region // scratch
+	views   [5]*builder // see the indices below
+	turned  *builder    // blobs written backwards
+	squeeze []region    // scratch
+	settled int         // up to where scattered tokens were looked for
+	taken   []region    // runs that were text, in order
 }
+
+// Indices of blobs.views. Blobs in scattered tokens, and words that are a blob each, are views of their own, so that each view keeps
+// the order of the source.
+const (
+	viewHex = iota
+	viewBase32
+	viewBase64
+	viewScattered
+	viewWords
+)
 
 // decodeBlobs decodes runs of base64, base32 and hexadecimal that turn out to be text, or to hold some.
 func decodeBlobs(j job) {
@@ -68,12 +80,15 @@ func decodeBlobs(j job) {
 			continue
 		}
 		end := wrappedEnd(j.src, r.lo, r.hi)
-		if done = r.hi; v.fresh(r.lo, end) && f.run(r.lo, r.hi, end) {
-			done = end
+		if done = r.hi; v.fresh(r.lo, end) {
+			if end = f.run(r.lo, r.hi, end); end > 0 {
+				done = end
+				f.taken = append(f.taken, region{r.lo, end})
+			}
 		}
 	}
 	j.pieces(traitCipher, f.scattered)
-	for _, b := range append(f.views[:], f.turned) {
+	for _, b := range [...]*builder{f.views[0], f.views[1], f.views[2], f.views[3], f.views[4], f.turned} {
 		if b != nil {
 			b.encoded = true
 			b.commit()
@@ -102,16 +117,28 @@ func nextRun(p []byte, i, stop int) (lo, hi int) {
 	return len(p), len(p)
 }
 
-// run tries the run [lo, hi), first together with the lines up to end that it may go on in.
-func (f *blobs) run(lo, hi, end int) bool {
+// run tries the run [lo, hi), first together with the lines up to end that it may go on in. It returns where the text it found ends,
+// or 0.
+func (f *blobs) run(lo, hi, end int) int {
 	f.j.s.Work += end - lo
-	if a, b := hexPart(f.src, lo, hi); b-a >= minBlob && f.text(0, &hexCoding, a, max(b, wrappedHex(f.src, b, hi, end))) {
+	if f.lines(lo, hi, end) {
+		return end
+	}
+	if end > hi && f.lines(lo, hi, hi) || f.backwards(lo, hi) {
+		return hi
+	}
+	return 0
+}
+
+// lines tries [lo, end), whose first line ends at hi, with each coding.
+func (f *blobs) lines(lo, hi, end int) bool {
+	if a, b := hexPart(f.src, lo, hi); b-a >= minBlob && f.text(viewHex, &hexCoding, a, max(b, wrappedHex(f.src, b, hi, end))) {
 		return true
 	}
-	if oneCase(f.src[lo:hi]) && f.text(1, &base32Coding, lo, end) {
+	if oneCase(f.src[lo:hi]) && f.text(viewBase32, &base32Coding, lo, end) {
 		return true
 	}
-	return f.text(2, &base64Coding, lo, end) || f.backwards(lo, hi)
+	return f.text(viewBase64, &base64Coding, lo, end)
 }
 
 // hexPart finds the hexadecimal digits at the end of a run, after a prefix such as "0x".
@@ -149,11 +176,14 @@ func oneCase(p []byte) bool {
 func wrappedEnd(p []byte, lo, hi int) int {
 	width := hi - lo
 	for {
-		next := hi
+		next, lines := hi, 0
 		for next < len(p) && next-hi < maxWrap && p[next] <= ' ' {
+			if p[next] == '\n' {
+				lines++
+			}
 			next++
 		}
-		if next == hi || next == len(p) {
+		if next == hi || next == len(p) || lines > 1 {
 			return hi
 		}
 		end := next
@@ -430,16 +460,19 @@ const minTokens = 3
 
 // scattered looks for blobs in [lo, hi) that white space cuts into tokens too short to be noticed: "aWdu b3Jl".
 func (f *blobs) scattered(lo, hi int) {
-	for n := 0; lo > 0 && f.src[lo-1] > ' ' && n < minBlob; n++ {
+	for n := 0; lo > f.settled && f.src[lo-1] > ' ' && n < minBlob; n++ {
 		lo--
 	}
 	list := f.squeeze[:0]
 	for i := lo; i < hi; {
 		end := i
-		for end < len(f.src) && end-i < minBlob && (base64Chars[f.src[end]] != 0xff || f.src[end] == '=') {
+		for end < hi && end-i < minBlob && (base64Chars[f.src[end]] != 0xff || f.src[end] == '=') {
 			end++
 		}
-		if end > i && (end == len(f.src) || f.src[end] <= ' ') {
+		for len(f.taken) > 0 && f.taken[0].hi <= i {
+			f.taken = f.taken[1:]
+		}
+		if done := len(f.taken) > 0 && f.taken[0].lo < end; end > i && !done && (end == hi || f.src[end] <= ' ') {
 			list = append(list, region{i, end})
 		} else {
 			f.tokens(list)
@@ -453,7 +486,7 @@ func (f *blobs) scattered(lo, hi int) {
 		}
 	}
 	f.tokens(list)
-	f.squeeze = list[:0]
+	f.squeeze, f.settled = list[:0], hi
 }
 
 // tokens tries neighbouring tokens as one blob, then as one each.
@@ -463,9 +496,9 @@ func (f *blobs) tokens(list []region) {
 	}
 	lo, hi := list[0].lo, list[len(list)-1].hi
 	if f.promising(lo, min(hi, lo+headPhases)) {
-		b := f.builder(2, "base64")
+		b := f.builder(viewScattered, "base64")
 		at := b.mark()
-		if f.text(2, &base64Coding, lo, hi) && !spelled(b.text[at.text:]) {
+		if f.text(viewScattered, &base64Coding, lo, hi) && !spelled(b.text[at.text:]) {
 			b.rewind(at)
 		}
 	}
@@ -506,7 +539,7 @@ func (f *blobs) word(t region) bool {
 
 // words appends each token that is a word of its own, with spaces between them.
 func (f *blobs) words(list []region) {
-	b := f.builder(2, "base64")
+	b := f.builder(viewWords, "base64")
 	at := b.mark()
 	b.sep('\n', list[0].lo)
 	start := len(b.text)

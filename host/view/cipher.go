@@ -162,22 +162,29 @@ func (b *builder) decipher(cipher, lo, hi, pairs int) bool {
 	}
 	sub := &ciphers[cipher]
 	at := b.mark()
+	b.substitute(sub, from, to)
+	if !fluentText(b.text[at.text:], pairs) {
+		b.rewind(at)
+		return false
+	}
+	b.rewind(at)
+	from, to = widen(b.src, from, to, lo, hi)
 	if l := b.last(); l == nil || int(l.src+l.n) != from {
 		b.sep('\n', from)
 	}
-	start := len(b.text)
-	for i := from; i < to; i++ {
+	b.substitute(sub, from, to)
+	return true
+}
+
+// substitute appends [lo, hi) with its letters replaced.
+func (b *builder) substitute(sub *substitution, lo, hi int) {
+	for i := lo; i < hi; i++ {
 		if c := b.src[i]; letter(c) {
 			b.putByte(sub.of(c), i, i+1)
 		} else {
 			b.copy(i, i+1)
 		}
 	}
-	if !fluentText(b.text[start:], pairs) {
-		b.rewind(at)
-		return false
-	}
-	return true
 }
 
 // minCaesar is how many letter pairs a passage in another cipher than rot13 must have: with 26 to choose from, one of them makes
@@ -212,6 +219,18 @@ func bestPassage(p []byte, lo, hi int, g *gains) (from, to int, best float32) {
 		to++
 	}
 	return from, to, best
+}
+
+// widen extends the range [from, to) within [lo, hi) to the ends of its lines if they are near.
+func widen(p []byte, from, to, lo, hi int) (int, int) {
+	const near = 24
+	if end := lineEnd(p, to); end-to <= near {
+		to = max(to, min(end, hi))
+	}
+	if start := bytes.LastIndexByte(p[:from], '\n') + 1; from-start <= near {
+		from = min(from, max(start, lo))
+	}
+	return from, to
 }
 
 // decodeMirror finds passages written backwards ("reversed"). Whether letters or also the order of the words is turned around cannot
@@ -262,6 +281,7 @@ func (j job) mirrored(lo, hi int) (from, to, found int) {
 	if found < 2*forward || best < minGain && found < 2 || found*5 < total {
 		return 0, 0, 0
 	}
+	from, to = widen(j.src, from, to, lo, hi)
 	return from, to, found
 }
 
@@ -270,12 +290,25 @@ func (j job) mirrored(lo, hi int) (from, to, found int) {
 func (b *builder) mirroredLines() {
 	for lo := 0; lo < len(b.src); {
 		hi := lineEnd(b.src, lo)
-		if line := b.src[lo:hi]; hasHigh(line) && backwardSigns(line) >= minSigns {
+		if line := b.src[lo:hi]; startsStopped(line) && hasHigh(line) && backwardSigns(line) >= minSigns {
 			b.sep('\n', lo)
 			b.reverse(lo, hi)
 		}
 		lo = hi + 1
 	}
+}
+
+// startsStopped reports whether some word of the line has a punctuation mark before it. Hardly any line does, and it is quick to see.
+func startsStopped(line []byte) bool {
+	if r, _ := utf8.DecodeRune(line); stop(r) {
+		return true
+	}
+	for i := 1; i+1 < len(line); i++ {
+		if line[i-1] == ' ' && line[i] < '@' && line[i+1] > '@' && stop(rune(line[i])) {
+			return true
+		}
+	}
+	return false
 }
 
 // minSigns is how many more signs of backward writing than of forward writing a line must have.

@@ -3,6 +3,7 @@ package view
 import (
 	"sync"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 )
@@ -36,6 +37,26 @@ type foldTable struct {
 	multi []string
 	// composed maps a letter and a combining mark to the letter with that mark.
 	composed map[[2]rune]rune
+	// bare maps accented Latin letters to plain ones: up to U+02FF, and from there the block at U+1E00.
+	bare [0x400]byte
+}
+
+// plain is the ASCII letter that an accented Latin letter is based on; 0 for all other characters.
+func (t *foldTable) plain(r rune) byte {
+	if i := bareIndex(r); i >= 0 {
+		return t.bare[i]
+	}
+	return 0
+}
+
+func bareIndex(r rune) int {
+	switch {
+	case r < 0x300:
+		return int(r)
+	case r >= 0x1E00 && r < 0x1F00:
+		return int(r) - 0x1E00 + 0x300
+	}
+	return -1
 }
 
 // compositions lists the blocks of precomposed letters that are put together again when they come in pieces.
@@ -44,6 +65,9 @@ var compositions = [][2]rune{{0xC0, 0x24F}, {0x370, 0x52F}, {0x1E00, 0x1FFF}}
 // compose notes the pieces of one precomposed letter.
 func (t *foldTable) compose(c rune) {
 	parts := []rune(norm.NFD.String(string(c)))
+	if i := bareIndex(c); i >= 0 && parts[0] < utf8.RuneSelf && len(parts) > 1 {
+		t.bare[i] = byte(parts[0])
+	}
 	if n := len(parts); n > 1 {
 		if base := []rune(norm.NFC.String(string(parts[:n-1]))); len(base) == 1 {
 			t.composed[[2]rune{base[0], parts[n-1]}] = c
@@ -99,9 +123,11 @@ var folds = sync.OnceValue(func() *foldTable {
 			t.set(c, glyphMark, 0)
 		}
 	}
-	t.pairs(lookAlikes, glyphAlike)
-	t.pairs(letterLike, glyphAlways)
-	t.pairs(typography, glyphAlways)
+	always := func(c, to rune) { t.set(c, glyphAlways, to) }
+	pairs(lookAlikes, func(c, to rune) { t.set(c, glyphAlike, to) })
+	pairs(letterLike, always)
+	pairs(typography, always)
+	pairs(strokes, func(c, to rune) { t.bare[bareIndex(c)] = byte(to) })
 	t.shapes()
 	t.invisible()
 	return t
@@ -120,8 +146,8 @@ func (t *foldTable) compatible(c rune) {
 	}
 }
 
-// pairs reads "replacement, look-alikes, space" groups: "aаα oοо".
-func (t *foldTable) pairs(groups string, g glyph) {
+// pairs reads groups of a replacement and its look-alikes: "aаα oοо".
+func pairs(groups string, f func(c, to rune)) {
 	var to rune
 	for _, c := range groups {
 		switch {
@@ -130,7 +156,7 @@ func (t *foldTable) pairs(groups string, g glyph) {
 		case to == 0:
 			to = c
 		default:
-			t.set(c, g, to)
+			f(c, to)
 		}
 	}
 }
@@ -194,9 +220,12 @@ const lookAlikes = "AАΑᎪ BВΒᏴ CСϹᏟⲤ DᎠ EЕΕᎬ FϜ GԌᏀᏳ H�
 	"UՍ VѴᏙ WԜᎳᏔ XХΧⲬ YУΥҮᎩⲨ ZΖᏃ aаα bЬᏏ cсϲⲥ dԁᏧ eеҽє fϝ gɡց hһհ iіιӏ jјϳ kкκ mм nпոη oоοօσⲟ pрρ qԛգ " +
 	"rгⲅ sѕ tтτ uսυц vνѵ wԝωաѡ xхχⲭ yуγүყ zᴢ"
 
-// letterLike are letters that are Latin by another name or shape: small capitals, phonetic and turned letters, letters with strokes.
-const letterLike = "aᴀɐɑⱥ bʙƀɓ cᴄƈɔ dᴅđɖɗ eᴇɘǝəɛ fꜰƒɟ gɢɡǥɠ hʜħɦɥ iıɪɨᴉ jᴊȷɉ kᴋƙʞ lʟłɭƚ mᴍɱɯ nɴɲŋƞ oᴏøɵ pᴘƥ qꞯ rʀɹɾɍɽ sꜱʂ tᴛŧʇƭ uᴜʉʊ vᴠʋʌ wᴡʍⱳ " +
-	"yʏʎƴɏ zᴢʐƶȥ AȺ DĐ HĦ LŁ OØ TŦ"
+// letterLike are letters that are Latin by another name or shape: small capitals, phonetic and turned letters. Letters with strokes
+// and hooks that some language uses are not among them; see strokes.
+const letterLike = "aᴀɐɑⱥ bʙ cᴄ dᴅ eᴇɘǝ fꜰɟ gɢɡɠ hʜɥ iɪɨᴉ jᴊȷ kᴋʞ lʟɭ mᴍɱɯ nɴ oᴏɵ pᴘ qꞯ rʀɹɾɽ sꜱʂ tᴛʇʈ uᴜʉ vᴠʌ wᴡʍ yʏʎ zᴢʐ"
+
+// strokes are letters of living languages that only a reader of plain ASCII would take for another; see decodeAccents.
+const strokes = "dđɖɗ lłƚ oøɔ hħ tŧƭ iı eəɛ nŋɲ bɓ kƙ yƴ zƶ cƈ gǥ pƥ vʋ AȺ DĐ HĦ LŁ OØ TŦ"
 
 // typography are marks that stand for an ASCII one.
 const typography = "'‘’‚‛ʼʹ′ \"“”„‟″«» -‐‑‒–—―−"

@@ -72,3 +72,10 @@ var decoders = []decoder{
 	{stepCipher, markCipher, decodeCipher},
 	{stepMirror, markMirror | markHigh, decodeMirror},
 }
+
+// Names are the names a View can have, chains aside: what a detector's manifest may ask to be woken by.
+func Names() []string {
+	return []string{"text", "utf16", "utf32", "ansi", "ansi.hidden", "qp", "json", "escape", "html", "html.comment", "html.hidden", "html.attr",
+		"md.comment", "md.hidden", "code.comment", "url", "tags", "variation", "zerowidth", "fold", "plain", "joined", "spaced", "segmented",
+		"hex", "base32", "base64", "charcodes", "binary", "morse", "leet", "rot13", "caesar", "reversed"}
+}

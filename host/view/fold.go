@@ -28,9 +28,18 @@ func decodeFold(j job) {
 	f.e.finish()
 }
 
-// nextOdd finds the next byte at or after i that is neither printable ASCII nor white space.
+// oddByte marks the bytes that folding has to look at: control characters, and the first bytes of characters other than ideographs,
+// Hangul, and the scripts of South Asia, which never change.
+var oddByte = func() (t [256]bool) {
+	for i := range t {
+		t[i] = i >= 0xC2 && i != 0xE0 && (i < 0xE4 || i > 0xED) || markOf[i]&markControl != 0
+	}
+	return t
+}()
+
+// nextOdd finds the next odd byte at or after i.
 func nextOdd(p []byte, i int) int {
-	for i < len(p) && (markOf[p[i]]&(markHigh|markControl) == 0 || p[i] == 0x1b) {
+	for i < len(p) && !oddByte[p[i]] {
 		i++
 	}
 	return i
@@ -49,10 +58,10 @@ type folder struct {
 // letters counts what a word is made of.
 type letters struct{ latin, alike, foreign int }
 
-// mixed reports whether the look-alikes of a word are to be replaced: it also holds Latin letters, or all of it looks Latin and it
-// stands next to Latin words.
-func (l letters) mixed(nextToLatin bool) bool {
-	return l.alike > 0 && (l.latin > 0 || l.foreign == 0 && nextToLatin)
+// mixed reports whether the look-alikes of a word are to be replaced: it also holds Latin letters, or all of it looks Latin and its
+// neighbours (how many of the two words beside it) are Latin. Short words of that kind are common in Cyrillic and Greek.
+func (l letters) mixed(neighbours int) bool {
+	return l.alike > 0 && (l.latin > 0 || l.foreign == 0 && (neighbours == 2 || neighbours == 1 && l.alike >= 3))
 }
 
 // word folds the word around the odd character at i and returns where it ends.
@@ -64,9 +73,10 @@ func (f *folder) word(i int) int {
 		f.count(&count, r)
 		k += n
 	}
-	mixed := count.mixed(f.nextToLatin(lo, hi))
+	mixed := count.mixed(f.neighbours(lo, hi))
 	for k := lo; k < hi; {
 		k = f.char(k, mixed)
+		hi = max(hi, k) // marks may reach beyond a long word
 	}
 	f.latin, f.last = count.latin > 0 || mixed, hi
 	return hi
@@ -74,7 +84,7 @@ func (f *folder) word(i int) int {
 
 // bounds finds the word around i: up to white space or ASCII punctuation.
 func (f *folder) bounds(i int) (int, int) {
-	lo, hi := i, i
+	lo, hi := i, i+1
 	for lo > f.e.done && lo > f.last && i-lo < 64 && markOf[f.src[lo-1]]&markWord != 0 {
 		lo--
 	}
@@ -107,19 +117,22 @@ func (f *folder) count(c *letters, r rune) {
 	}
 }
 
-// nextToLatin reports whether the word before lo or after hi is Latin.
-func (f *folder) nextToLatin(lo, hi int) bool {
+// neighbours counts the Latin words beside [lo, hi).
+func (f *folder) neighbours(lo, hi int) (n int) {
 	k := lo
 	for k > 0 && lo-k < 4 && f.src[k-1] < utf8.RuneSelf && !letter(f.src[k-1]) {
 		k--
 	}
 	if k > 0 && letter(f.src[k-1]) || k == f.last && f.latin {
-		return true
+		n++
 	}
 	for hi < len(f.src) && hi-lo < maxWord+4 && f.src[hi] < utf8.RuneSelf && markOf[f.src[hi]]&markWord == 0 {
 		hi++
 	}
-	return hi < len(f.src) && letter(f.src[hi])
+	if hi < len(f.src) && letter(f.src[hi]) {
+		n++
+	}
+	return n
 }
 
 // char folds the character at k and returns where the next one starts.
@@ -131,7 +144,9 @@ func (f *folder) char(k int, mixed bool) int {
 	fd := f.table.of(r)
 	switch fd.glyph() {
 	case glyphAlways:
-		f.e.changeRune(fd.rune(), k, k+n)
+		if !f.eastern(r, k) {
+			f.e.changeRune(fd.rune(), k, k+n)
+		}
 	case glyphMulti:
 		f.e.change([]byte(f.table.multi[fd.rune()]), k, k+n)
 	case glyphAlike:
@@ -152,6 +167,15 @@ func (f *folder) char(k int, mixed bool) int {
 		}
 	}
 	return k + n
+}
+
+// eastern reports whether r is a full-width punctuation mark after an ideograph, Kana or Hangul, where it belongs.
+func (f *folder) eastern(r rune, k int) bool {
+	if r < 0xFF01 || r > 0xFFE6 || r >= 0xFF10 && r <= 0xFF19 || unicode.IsLetter(r) {
+		return false
+	}
+	before, _ := utf8.DecodeLastRune(f.src[:k])
+	return before >= 0x3000 && before < 0xE000
 }
 
 // maxFlags is the longest row of regional indicators that is taken for flags.
@@ -176,6 +200,9 @@ func (f *folder) indicators(k int) int {
 	return end
 }
 
+// keycap makes an emoji of a digit.
+const keycap = 0x20E3
+
 // marks folds a run of combining marks. Those that compose with the letter before are its accents; the others are stuffing.
 func (f *folder) marks(k int) int {
 	base, n := utf8.DecodeLastRune(f.src[f.e.done:k])
@@ -190,6 +217,9 @@ func (f *folder) marks(k int) int {
 			letter = c
 		}
 		end += size
+	}
+	if r, size := utf8.DecodeRune(f.src[k:]); r == keycap && k+size == end && (base == 0xFE0F || base < 'A' && base > ' ') {
+		return end
 	}
 	if letter != base {
 		f.e.changeRune(letter, k-n, end)

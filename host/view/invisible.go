@@ -15,7 +15,7 @@ func decodeInvisible(j job) {
 	vars.encoded, zero.encoded = true, true
 	t := folds()
 	for i := 0; i < len(j.src); {
-		if j.src[i] < utf8.RuneSelf {
+		if !glyphless[j.src[i]] {
 			i++
 			continue
 		}
@@ -38,6 +38,9 @@ func decodeInvisible(j job) {
 	zero.commit()
 	turned.commit()
 }
+
+// glyphless marks the first bytes of the characters that decodeInvisible looks for.
+var glyphless = [256]bool{0xE1: true, 0xE2: true, 0xEF: true, 0xF3: true}
 
 // rightToLeft makes what follows it show from right to left, up to popDirection or the end of the line.
 const rightToLeft, popDirection = 0x202E, "\u202C"

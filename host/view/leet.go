@@ -23,11 +23,13 @@ const minLeet = 2
 func decodeLeet(j job) {
 	b := j.build(stepLeet, "leet")
 	b.encoded = true
+	done := 0
 	j.pieces(traitLeet, func(lo, hi int) {
-		for lo > 0 && j.src[lo-1] > ' ' && lo > hi-2*piece {
+		for lo > done && j.src[lo-1] > ' ' && lo > hi-2*piece {
 			lo--
 		}
 		b.leetPiece(lo, hi)
+		done = hi
 	})
 	b.commit()
 }

@@ -69,11 +69,8 @@ func (n *numbers) list(i, hi int) int {
 		end = next.next
 	}
 	n.scratch = list
-	last := list[len(list)-1]
-	n.done = last.next
-	if len(list) >= minCodes || last.hi-list[0].lo >= 8*minCodes {
-		n.read(list)
-	}
+	n.done = list[len(list)-1].next
+	n.read(list)
 	return n.done
 }
 
@@ -134,30 +131,39 @@ func plainGap(gap []byte) bool {
 	return marks <= 1 && len(gap) <= 4
 }
 
-// read tries the ways to read a list and keeps the first that yields language.
+// ways are the ways to write a character code: a base and a number of digits. 0 digits means up to seven.
+var ways = [...]struct{ base, width int }{{2, 8}, {16, 2}, {10, 0}, {8, 3}, {16, 4}}
+
+// read tries the ways to read a list and keeps the first that yields language. The words around a list may look like codes ("be",
+// "add"), so the longest part that fits counts.
 func (n *numbers) read(list []code) {
-	for _, way := range []struct {
-		b           *builder
-		base, width int
-	}{{n.bits, 2, 8}, {n.hex, 16, 2}, {n.codes, 10, 0}, {n.codes, 8, 3}, {n.codes, 16, 4}} {
-		if fits(n.src, list, way.base, way.width) && n.spell(way.b, list, way.base, way.width) {
+	for i, b := range [...]*builder{n.bits, n.hex, n.codes, n.codes, n.codes} {
+		base, width, found := ways[i].base, ways[i].width, false
+		for lo := 0; lo < len(list); {
+			hi := lo
+			for hi < len(list) && fits(n.src[list[hi].lo:list[hi].hi], base, width) {
+				hi++
+			}
+			if hi-lo >= minCodes || hi > lo && list[hi-1].hi-list[lo].lo >= 8*minCodes {
+				found = n.spell(b, list[lo:hi], base, width) || found
+			}
+			lo = max(hi, lo+1)
+		}
+		if found {
 			return
 		}
 	}
 }
 
-// fits reports whether all codes are written in a base with a fixed number of digits (0: up to seven; octets may follow each other
-// without a gap).
-func fits(p []byte, list []code, base, width int) bool {
-	for _, c := range list {
-		size := c.hi - c.lo
-		if width == 0 && size > 7 || width > 0 && size != width && (base != 2 || size%8 != 0) {
+// fits reports whether a code is written in a base with a fixed number of digits. Octets may follow each other without a gap.
+func fits(digits []byte, base, width int) bool {
+	size := len(digits)
+	if width == 0 && size > 7 || width > 0 && size != width && (base != 2 || size%8 != 0) {
+		return false
+	}
+	for _, d := range digits {
+		if digitOf(d) >= base {
 			return false
-		}
-		for _, d := range p[c.lo:c.hi] {
-			if digitOf(d) >= base {
-				return false
-			}
 		}
 	}
 	return true
@@ -186,10 +192,14 @@ func (n *numbers) spell(b *builder, list []code, base, width int) bool {
 // minDistinct is how many different characters a word list or a sentence has at least; a table of numbers may have fewer.
 const minDistinct = 4
 
+// Words are written in one alphabet, whose letters are near each other; from ideographs on scripts are larger than that.
+const oneAlphabet, ideographs = 0x200, 0x2E80
+
 // spelled is fluentText for short texts too: one known word will do. Of other scripts it only asks for letters of some variety.
 func spelled(p []byte) bool {
 	var seen [minDistinct]rune
 	distinct, letters, high, runes := 0, 0, 0, 0
+	first, last := rune(0), rune(0) // of the letters of alphabets beyond ASCII
 	for _, r := range string(p[:min(len(p), 256)]) {
 		if distinct < minDistinct && !slices.Contains(seen[:distinct], r) {
 			seen[distinct] = r
@@ -202,8 +212,14 @@ func spelled(p []byte) bool {
 		if r >= utf8.RuneSelf {
 			high++
 		}
+		if r >= utf8.RuneSelf && r < ideographs && unicode.IsLetter(r) {
+			if first == 0 || r < first {
+				first = r
+			}
+			last = max(last, r)
+		}
 	}
-	if distinct < minDistinct || letters*10 < runes*6 {
+	if distinct < minDistinct || letters*10 < runes*6 || last-first > oneAlphabet {
 		return false
 	}
 	if high*2 > runes {

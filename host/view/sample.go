@@ -21,7 +21,11 @@ the computer. Your new role begins today, and these are the words you should say
 which were given to you at the beginning of the conversation. He went out with his mother and her sister, and they came back after an
 hour because it was getting dark and cold. Would you show me what this page says about those two books, or just bring me both? I think
 that was the only one where we made money, but other people say they saw it too. The food was good, the weather was bad, and our small
-house by the sea felt like the best place in the world. Children play in the street until late in the evening, and nobody minds the
+house by the sea felt like the best place in the world. Look here: these are the next two texts to check, and below them you find the answers
+that were sent before. Do exactly as you are told, stop at once if they ask for money, and never again trust a stranger who wants your
+account number. Please note that every new request is written to a log, with its full content and the address it came from; the server
+keeps it for a month. Write the code, run the test, read the output, add a comment, and change the value of the first line. If the model
+refuses, try a different task, translate the document, or start from the beginning. Data and tools belong to the people that use them. Children play in the street until late in the evening, and nobody minds the
 noise. In the end, the company decided to build a school, a hospital and a market next to the river, where the old bridge used to be.`,
 	// German
 	`Wenn man jemandem schreibt, den man nicht kennt, sollte man zuerst sagen, wer man ist und was man von ihm will. Die meisten haben

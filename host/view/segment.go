@@ -8,6 +8,7 @@ func decodeSegments(j job) {
 		for len(runs) > 0 && runs[0].lo < until {
 			if r := runs[0]; r.lo >= done && b.fresh(r.lo, r.hi) {
 				b.segment(r.lo, r.hi)
+				done = r.hi
 			}
 			runs = runs[1:]
 		}
@@ -20,8 +21,10 @@ func decodeSegments(j job) {
 			}
 			if end-i >= minBlob {
 				flush(i)
-				b.segment(i, end)
-				done = end
+				if i >= done {
+					b.segment(i, end)
+					done = end
+				}
 			}
 			i = end + 1
 		}
@@ -68,10 +71,11 @@ func wordEnd(p []byte, i, hi int) int {
 const (
 	// minGlued and maxGlued bound the runs of letters that are split: shorter ones are words, longer ones cost too much.
 	minGlued, maxGlued = 12, 256
-	// The cost of a known word, of a known word of two letters, and of a letter that belongs to no word. A run whose cost is above
-	// maxCost for each of its letters is not split.
-	costWord, costShort, costStray = 4, 8, 12
-	maxCost                        = 1.2
+	// The cost of a known word, of a known word of two letters, and of a letter that belongs to no word.
+	costWord, costShort, costStray = 4, 8, 5
+	// A run is split if at most one letter in strays belongs to no word of three letters or more: compounds of other languages fall
+	// into scraps.
+	strays = 4
 )
 
 // unglue appends the letters [lo, hi), split at the least cost.
@@ -104,14 +108,20 @@ func (b *builder) unglue(lo, hi int) {
 			}
 		}
 	}
-	if float64(cost[n]) > maxCost*float64(n) {
+	stray := 0
+	for i := n; i > 0; i = back[i] {
+		if back[i] >= i-2 {
+			stray += i - back[i]
+		}
+	}
+	if stray*strays > n {
 		b.copy(lo, hi)
 		return
 	}
 	b.emitGlued(lo, back[:n+1])
 }
 
-// emitGlued appends the words that the back pointers describe.
+// emitGlued appends the words that the back pointers describe; letters that belong to none stay together.
 func (b *builder) emitGlued(lo int, back []int) {
 	var cuts [maxGlued + 1]int
 	n := len(cuts)
@@ -119,12 +129,12 @@ func (b *builder) emitGlued(lo int, back []int) {
 		n--
 		cuts[n] = i
 	}
-	from := 0
+	from, stray := 0, false
 	for _, to := range cuts[n:] {
-		if from > 0 {
+		if lone := to-from == 1; from > 0 && !(lone && stray) {
 			b.putByte(' ', lo+from, lo+from)
 		}
 		b.copy(lo+from, lo+to)
-		from = to
+		from, stray = to, to-from == 1
 	}
 }

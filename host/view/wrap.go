@@ -1,5 +1,7 @@
 package view
 
+import "bytes"
+
 // decodeWraps joins words that a line break cuts: hyphenated ones, and all of them where lines were cut at a fixed width without
 // regard to words ("joined").
 func decodeWraps(j job) {
@@ -19,20 +21,22 @@ type wraps struct {
 	e *editor
 	// first is the start of the first of the lines of equal width so far, cut how many of their ends were inside a word.
 	first, width, count, cut int
+	// spaced is how many of them have a space inside: a blob has none.
+	spaced int
 }
 
 const (
 	// minLines is how many lines of the same width, each cut inside a word, are taken for wrapped text.
 	minLines = 4
 	// minWidth and maxWidth bound that width: the longest are those of mail.
-	minWidth, maxWidth = 4, 100
+	minWidth, maxWidth = 8, 100
 )
 
 // line handles the line [lo, hi).
 func (w *wraps) line(lo, hi int) {
 	if hi-lo != w.width {
 		w.block(lo)
-		w.first, w.width, w.count, w.cut = lo, hi-lo, 0, 0
+		w.first, w.width, w.count, w.cut, w.spaced = lo, hi-lo, 0, 0, 0
 	}
 	w.count++
 	src := w.e.b.src
@@ -41,6 +45,9 @@ func (w *wraps) line(lo, hi int) {
 	}
 	if letter(src[hi-1]) && letter(src[hi+1]) {
 		w.cut++
+	}
+	if w.width <= maxWidth && bytes.IndexByte(src[lo:hi], ' ') >= 0 {
+		w.spaced++
 	}
 	if src[hi-1] == '-' && hi-lo > 1 && letter(src[hi-2]) {
 		w.hyphen(hi)
@@ -60,7 +67,7 @@ func (w *wraps) hyphen(i int) {
 
 // block ends a row of lines of equal width, whose next line starts at next.
 func (w *wraps) block(next int) {
-	if w.count < minLines || w.cut < minLines-1 || w.cut*3 < w.count || w.width < minWidth || w.width > maxWidth || w.first < w.e.done {
+	if w.count < minLines || w.cut < minLines-1 || w.cut*3 < w.count || w.spaced*2 < w.count || w.width < minWidth || w.width > maxWidth || w.first < w.e.done {
 		return
 	}
 	if w.e.b.separator(w.first + w.width) {
