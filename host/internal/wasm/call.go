@@ -11,9 +11,13 @@ import (
 )
 
 const (
-	// sliceUnits is the fuel a guest gets at a time: two or three microseconds of arithmetic, and still only a millisecond or two for
-	// a guest that does nothing but touch fresh pages. What a call costs does not depend on it.
-	sliceUnits = 4096
+	// sliceUnits is the fuel a guest gets at a time: five to fifty microseconds of arithmetic. Between two slices the host can neither
+	// stop it nor collect garbage, and the slowest thing that a guest can do with a few units is to touch a fresh page of memory. A
+	// small memory has few pages to touch; a larger one gets smaller slices, so that none takes more than about five milliseconds.
+	// What a call costs does not depend on them.
+	sliceUnits  = 64 << 10 // in a memory of up to 10 MiB
+	sliceMedium = 16 << 10 // up to 16 MiB
+	sliceSmall  = 8 << 10
 	// bytesPerUnit prices host work that a guest asks for through WASI.
 	bytesPerUnit = 8
 	// maxStack is how large wazero's call stack may be at a slice boundary. A stack lives in Go's heap and doubles when it is full.
@@ -51,6 +55,8 @@ type call struct {
 	granted         uint64
 	debt, unchecked uint64
 	halted          *halt
+	// memory is the size of the guest's memory in bytes.
+	memory int
 	// refused is the memory size in bytes that the guest asked for and did not get, 0 when it got all.
 	refused uint64
 
@@ -82,11 +88,22 @@ func (c *call) begin(ctx context.Context, limits guest.Limits, clock int64, seed
 		c.deadline = d
 	}
 	c.done = ctx.Done()
-	c.granted, c.debt, c.unchecked = min(sliceUnits, limits.Fuel), 0, 0
+	c.granted, c.debt, c.unchecked = min(c.slice(), limits.Fuel), 0, 0
 	c.halted, c.refused = nil, 0
 	c.clock, c.seed, c.seeded = clock, seed, false
 	c.log.reset(limits.Log)
 	return c.granted
+}
+
+// slice is the fuel to hand out next.
+func (c *call) slice() uint64 {
+	switch {
+	case c.memory <= 10<<20:
+		return sliceUnits
+	case c.memory <= 16<<20:
+		return sliceMedium
+	}
+	return sliceSmall
 }
 
 // end forgets the caller.
@@ -104,7 +121,7 @@ func (c *call) refuel(left int64) int64 {
 	left -= int64(c.debt)
 	c.debt = 0
 	for left < 0 {
-		n := min(sliceUnits, c.limits.Fuel-c.granted)
+		n := min(c.slice(), c.limits.Fuel-c.granted)
 		if n == 0 {
 			c.stop(v1.ErrorKindFuel, noFuel)
 		}
@@ -137,7 +154,7 @@ func (c *call) check() {
 func (c *call) work(n int) {
 	units := 1 + uint64(n)/bytesPerUnit
 	c.debt += units
-	if c.unchecked += units; c.unchecked >= sliceUnits {
+	if c.unchecked += units; c.unchecked >= c.slice() {
 		c.check()
 		if c.debt >= c.limits.Fuel {
 			c.stop(v1.ErrorKindFuel, noFuel)

@@ -41,6 +41,8 @@ const (
 	// maxDeclared is what types, imports, globals, exports and element segments may take of that: wazero makes some fifty bytes of
 	// Go objects out of one. A Go guest has 40 KiB.
 	maxDeclared = 1 << 20
+	// maxWeight is about three seconds of wazero's compiler beyond what the size of the code explains. A Go guest has 50 million.
+	maxWeight = 500_000_000
 	// maxFunctions, maxTables and maxTable (entries of each, 8 bytes apiece) bound what an instance costs beside its memory.
 	maxFunctions = 200_000
 	maxTables    = 16

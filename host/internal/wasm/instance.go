@@ -76,6 +76,7 @@ type linear struct {
 // Reallocate implements experimental.LinearMemory.
 func (l *linear) Reallocate(size uint64) []byte {
 	if l.pin > 0 {
+		l.state.memory = l.pin
 		return l.resize(l.pin)
 	}
 	if size > uint64(l.state.limits.MemoryPages)*pageBytes {
@@ -93,6 +94,7 @@ func (l *linear) Reallocate(size uint64) []byte {
 		return nil
 	}
 	l.held += more
+	l.state.memory = len(b)
 	return b
 }
 

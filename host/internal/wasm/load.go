@@ -120,6 +120,9 @@ func checkSize(res *meter.Result) error {
 			return fmt.Errorf("it has %d %s, the cap is %d", c.got, c.what, c.cap)
 		}
 	}
+	if res.Weight > maxWeight {
+		return fmt.Errorf("compiling it would take too long: weight %d, the cap is %d; split functions with thousands of branches, locals or nested loops", res.Weight, maxWeight)
+	}
 	return nil
 }
 

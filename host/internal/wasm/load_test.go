@@ -47,6 +47,7 @@ func TestLoadRefuses(t *testing.T) {
 		"too much memory":  {withMemory(abi.DefaultMemoryPages + 1), []string{"1025", "1024"}},
 		"too many tables":  {withTables(maxTables + 1), []string{"17 tables"}},
 		"large table":      {withTable(maxTable + 1), nil},
+		"slow to compile":  {slowToCompile(), []string{"compiling it would take too long"}},
 		"no marker":        {exporting(func(a *asm) { standard(a, abi.ExportMarker) }), []string{abi.ExportMarker, `"memory"`, "not a plugin"}},
 		"other version":    {otherVersion(), []string{"amygdala_abi_v9", abi.ExportMarker}},
 		"no memory":        {exporting(func(a *asm) { standard(a, abi.ExportMemory) }), []string{`"memory"`}},
@@ -93,6 +94,18 @@ func withTables(n int) []byte {
 
 func withTable(n uint64) []byte {
 	return exporting(func(a *asm) { standard(a); a.table(n, n) })
+}
+
+func slowToCompile() []byte {
+	a := newAsm()
+	a.memory(1)
+	standard(a)
+	var body []byte
+	for i := range 2000 {
+		body = append(body, code(get(uint64(i%5000)), opIf, void, i32c(int64(i)), set(uint64((i*7)%5000)), opEnd)...)
+	}
+	a.fn([]byte{tI32}, nil, 5000, body)
+	return a.bytes()
 }
 
 func otherVersion() []byte {

@@ -42,7 +42,7 @@ func TestContextDeadlineStopsTheGuest(t *testing.T) {
 	defer cancel()
 	_, err := m.Call(ctx, request("s"))
 	wantError(t, err, v1.ErrorKindTimeout)
-	cancel()
+	<-ctx.Done()
 	_, err = m.Call(ctx, request("x"))
 	wantError(t, err, v1.ErrorKindTimeout)
 }

@@ -42,7 +42,7 @@ __attribute__((export_name("amygdala_call"))) uint64_t handle(uint32_t op, char 
     return answer(out, 1);
   case 'a':
     for (;;) {
-      char *q = malloc(1 << 16);
+      char *volatile q = malloc(1 << 16);
       if (!q) abort();
       q[100] = 1;
     }
