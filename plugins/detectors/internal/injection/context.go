@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"sort"
 
+	v1 "github.com/amygdala-host/amygdala/abi/v1"
 	"github.com/amygdala-host/amygdala/plugins/detectors/internal/text"
 )
 
@@ -56,29 +57,38 @@ func (s surroundings) cost() float64 {
 // page is one view and what was found out about it.
 type page struct {
 	text   []byte
-	fences []int // offsets where code fences open and close, in turn
+	cut    bool  // the text is an excerpt that does not begin where the view does
+	fences []int // offsets of code fences
 }
 
-func newPage(t []byte) *page {
-	p := &page{text: t}
+func newPage(v *v1.View) *page {
+	p := &page{text: v.Text, cut: v.Base > 0}
 	for at := 0; ; {
-		i := bytes.Index(t[at:], []byte("```"))
+		i := bytes.Index(p.text[at:], fence)
 		if i < 0 {
 			return p
 		}
 		at += i
-		if line := lineStart(t, at); len(bytes.TrimLeft(t[line:at], " \t>")) == 0 {
+		if line := lineStart(p.text, at); len(bytes.TrimLeft(p.text[line:at], " \t>")) == 0 {
 			p.fences = append(p.fences, at)
 		}
-		for at < len(t) && t[at] == '`' {
+		for at < len(p.text) && p.text[at] == '`' {
 			at++
 		}
 	}
 }
 
-// fenced reports whether an odd number of fences opens before at.
+var fence = []byte("```")
+
+// fenced reports whether the place is inside a code fence: an odd number of fences stands before it. In an excerpt the count is not
+// known, and only a fence that names its language is sure to open one.
 func (p *page) fenced(at int) bool {
-	return sort.SearchInts(p.fences, at)%2 == 1
+	n := sort.SearchInts(p.fences, at)
+	if n == 0 || !p.cut {
+		return n%2 == 1
+	}
+	named := p.fences[n-1] + len(fence)
+	return named < len(p.text) && text.Letter(p.text[named])
 }
 
 func lineStart(t []byte, at int) int { return bytes.LastIndexByte(t[:at], '\n') + 1 }
@@ -86,6 +96,9 @@ func lineStart(t []byte, at int) int { return bytes.LastIndexByte(t[:at], '\n') 
 // look judges the surroundings of [start, end).
 func (p *page) look(start, end int) surroundings {
 	var s surroundings
+	for start < end-1 && !text.Letter(p.text[start]) {
+		start++ // patterns may begin with the end of what stands before
+	}
 	s.fenced = p.fenced(start)
 	q, quoted := text.Quoted(p.text, start, end)
 	lead := start

@@ -54,7 +54,7 @@ type detection struct {
 
 // view weighs the hits of one view.
 func (d *detection) view(i int, v *v1.View, hits []*v1.Hit) {
-	p := newPage(v.Text)
+	p := newPage(v)
 	clues := make([]clue, 0, len(hits))
 	for _, h := range hits {
 		clues = append(clues, d.clue(p, v, h))

@@ -65,7 +65,7 @@ func (p *page) led(start, low int) (negated, reported bool) {
 	low = max(low, start-leadReach)
 	var w, prev text.Word
 	for at, n := start, 0; n < 4 && text.Before(p.text, at, low, &w); n++ {
-		if bytes.ContainsAny(p.text[w.Start:at], ",;:()!?\"") {
+		if bytes.ContainsAny(p.text[w.Start:at], ",;:()!?.\"") {
 			break
 		}
 		at = w.Start
@@ -90,12 +90,21 @@ func (p *page) cued(from, to int) bool {
 		if at = text.After(p.text, at, to, &w); at < 0 {
 			return false
 		}
-		if w.In(cues) {
+		if w.In(cues) && !p.inName(w.Start, at) {
 			return true
 		}
 	}
 	return false
 }
+
+// inName reports whether the word [from, to) is a part of an address, a path or an identifier: "example" in evil.example.com is no cue.
+func (p *page) inName(from, to int) bool {
+	t := p.text
+	return from > 0 && bytes.IndexByte(nameSigns, t[from-1]) >= 0 ||
+		to+1 < len(t) && bytes.IndexByte(nameSigns, t[to]) >= 0 && text.Letter(t[to+1])
+}
+
+var nameSigns = []byte("./@_-\\&=?%")
 
 // listed reports whether the hit is an entry of a list of phrases, a table or a rule.
 func (p *page) listed(start int, q text.Quote, quoted bool) bool {
