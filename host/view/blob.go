@@ -74,12 +74,16 @@ const (
 func decodeBlobs(j job) {
 	f := blobs{j: j, src: j.src}
 	v := &j.s.Views[j.parent]
-	done := 0
+	done, tried := 0, 0 // tried: the end of the lines that were tried as one blob; each is tried alone after that
 	for _, r := range j.scan.runs {
 		if r.lo < done {
 			continue
 		}
-		end := wrappedEnd(j.src, r.lo, r.hi)
+		end := r.hi
+		if r.lo >= tried {
+			end = wrappedEnd(j.src, r.lo, r.hi)
+			tried = end
+		}
 		if done = r.hi; v.fresh(r.lo, end) {
 			if end = f.run(r.lo, r.hi, end); end > 0 {
 				done = end

@@ -50,6 +50,14 @@ func hostile(n int) map[string][]byte {
 	} {
 		m[name] = bytes.Repeat([]byte(unit), n/len(unit)+1)
 	}
+	m["blob lines"] = nil
+	for len(m["blob lines"]) < n {
+		m["blob lines"] = append(append(m["blob lines"], random(b64)[:80]...), " text\n"...)
+	}
+	m["wrapped blob"] = random(b64)
+	for i := 76; i < n; i += 77 {
+		m["wrapped blob"][i] = '\n'
+	}
 	m["hex of html"] = []byte(hex.EncodeToString(bytes.Repeat([]byte("<b>&#105;</b>"), n/26+1)))
 	return m
 }
