@@ -12,7 +12,9 @@ import (
 
 // ReadAnswer decodes an answer in the plugin's encoding and checks all that holds for every op: that each byte of it is understood and
 // nothing required is missing, and that an error is of a kind that a plugin may use. Errors are kind protocol.
-func ReadAnswer(encoding v1.Encoding, body []byte) (*v1.Response, error) { return codec(encoding).read(body) }
+func ReadAnswer(encoding v1.Encoding, body []byte) (*v1.Response, error) {
+	return codec(encoding).read(body)
+}
 
 // CheckVerdict checks what the strict check of the encoding cannot: that every finding names a declared threat, a confidence from 0 to 1
 // and a range inside a view of the question, and that a question may be asked at all.

@@ -36,26 +36,13 @@ func (s *subject) encode(req *v1.Request) []byte {
 
 func (s *subject) json() bool { return s.pkg != nil && s.pkg.Manifest.Encoding == v1.EncodingJSON }
 
-// decode reads an answer as strictly as the host does.
+// decode reads an answer with the host's own strict decoder.
 func (s *subject) decode(body []byte) (*v1.Response, error) {
-	if len(body) == 0 {
-		return nil, errors.New("the answer is empty; answer every call with one Response")
-	}
-	resp := &v1.Response{}
+	encoding := v1.EncodingProtobuf
 	if s.json() {
-		if err := resp.UnmarshalJSON(body); err != nil {
-			return nil, fmt.Errorf("the answer is not strict JSON: %w", err)
-		}
-		body = resp.AppendProto(nil)
+		encoding = v1.EncodingJSON
 	}
-	if err := v1.CheckStrictResponse(body); err != nil {
-		return nil, fmt.Errorf("the answer breaks the contract: %w", err)
-	}
-	resp = &v1.Response{}
-	if err := resp.UnmarshalProto(body); err != nil {
-		return nil, fmt.Errorf("the answer cannot be read: %w", err)
-	}
-	return resp, nil
+	return guest.ReadAnswer(encoding, body)
 }
 
 // ask makes one call with a well-formed request and reads the answer.

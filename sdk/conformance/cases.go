@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/amygdala-host/amygdala/abi"
@@ -25,6 +26,7 @@ var cases = []testCase{
 	{id: "contract.wrong-body", level: LevelContract, title: "a body that does not match its op is answered, not trapped on", run: contractWrongBody},
 	{id: "contract.unknown-field", level: LevelContract, title: "fields of a later version are ignored", needs: isDetector, run: contractUnknownField},
 	{id: "contract.bad-config", level: LevelContract, title: "a configuration that is not JSON is answered, not trapped on", run: contractBadConfig},
+	{id: "contract.unreadable", level: LevelContract, title: "a request it cannot read is answered with invalid", needs: isDetector, optional: true, run: contractUnreadable},
 	{id: "contract.selftest", level: LevelContract, title: "its own examples come out as it says", needs: hasSelftest, run: contractSelftest},
 
 	{id: "hostile.damaged", level: LevelHostile, title: "damaged requests are answered, not trapped on", run: hostileDamaged},
@@ -169,32 +171,68 @@ func contractUnknownOp(ctx context.Context, s *subject) error {
 }
 
 func contractUndeclaredOps(ctx context.Context, s *subject) error {
-	declared := map[v1.Op]bool{}
-	for _, op := range s.pkg.Manifest.Ops {
-		declared[op] = true
-	}
-	for op := v1.Op(1); op < 64; op++ {
-		if !op.Known() || declared[op] {
+	declared := s.ops()
+	for _, spec := range abi.Ops() {
+		if slices.Contains(declared, spec.Op) {
 			continue
 		}
-		resp, _, err := s.ask(ctx, s.module, op, &v1.Request{})
+		resp, _, err := s.ask(ctx, s.module, spec.Op, &v1.Request{})
 		if err != nil {
-			return fmt.Errorf("op %s: %w", op, err)
+			return fmt.Errorf("op %s: %w", spec.Op, err)
 		}
 		if err := wantError(resp, v1.ErrorKindUnsupported); err != nil {
-			return fmt.Errorf("op %s: %w", op, err)
+			return fmt.Errorf("op %s: %w", spec.Op, err)
 		}
 	}
 	return nil
 }
 
+// ops are those of the manifest and the two that every plugin has, listed or not.
+func (s *subject) ops() []v1.Op {
+	ops := slices.Clone(s.pkg.Manifest.Ops)
+	for _, op := range []v1.Op{v1.OpDescribe, v1.OpConfigure} {
+		if !slices.Contains(ops, op) {
+			ops = append(ops, op)
+		}
+	}
+	return ops
+}
+
 func contractWrongBody(ctx context.Context, s *subject) error {
-	bodies := []*v1.Request{{}, {Describe: &v1.DescribeRequest{}}, {Configure: &v1.ConfigureRequest{}}, {Judge: &v1.JudgeRequest{Payload: &v1.DetectRequest{}}}}
-	for _, op := range s.pkg.Manifest.Ops {
-		for i, b := range bodies {
+	for _, op := range s.ops() {
+		for i, b := range otherBodies() {
 			if _, _, err := s.ask(ctx, s.module, op, b); err != nil {
 				return fmt.Errorf("op %s with body %d: %w", op, i, err)
 			}
+		}
+	}
+	return nil
+}
+
+// otherBodies are requests without a body, and with one that belongs to another op than DETECT.
+func otherBodies() []*v1.Request {
+	return []*v1.Request{{}, {Describe: &v1.DescribeRequest{}}, {Configure: &v1.ConfigureRequest{}}, {Judge: &v1.JudgeRequest{Payload: &v1.DetectRequest{}}}}
+}
+
+// contractUnreadable is advice, since a guest that reads no request cannot misread one. Whoever does read must not take what is broken
+// for an empty payload: "nothing found" would then be said of a text that nobody looked at.
+func contractUnreadable(ctx context.Context, s *subject) error {
+	whole := s.encode(&v1.Request{Detect: ordinary()[0].req, ClockUnixNanos: fixedClock, Seed: fixedSeed})
+	broken := [][]byte{{}, whole[:len(whole)/2], whole[:len(whole)-7], whole[:len(whole)-1]} // all cut inside the body, which comes last
+	for _, b := range otherBodies() {
+		broken = append(broken, s.encode(b))
+	}
+	for _, body := range broken {
+		a, err := s.call(ctx, s.module, v1.OpDetect, body, fixedClock, fixedSeed)
+		if err != nil {
+			return err
+		}
+		resp, err := s.decode(a.Body)
+		if err != nil {
+			return err
+		}
+		if err := wantError(resp, v1.ErrorKindInvalid); err != nil {
+			return fmt.Errorf("DETECT with %d bytes that are cut off or hold no payload: %w", len(body), err)
 		}
 	}
 	return nil

@@ -91,6 +91,8 @@ func Test(t *testing.T, path string) {
 				t.Errorf("%s: %s", c.Title, c.Message)
 			case c.Status == Skip:
 				t.Skip(c.Message)
+			case c.Status == Note:
+				t.Logf("%s: %s", c.Title, c.Message)
 			}
 		})
 	}
@@ -145,6 +147,8 @@ func (s *subject) run(ctx context.Context, c testCase) Result {
 	switch {
 	case errors.As(err, &skip):
 		r.Status, r.Message, r.Required = Skip, string(skip), false
+	case err != nil && c.optional:
+		r.Status, r.Message = Note, err.Error()
 	case err != nil:
 		r.Status, r.Message = Fail, err.Error()
 		if c.level == LevelLoads {

@@ -31,11 +31,13 @@ func (l Level) String() string { return levelNames[l] }
 // Status is the outcome of one case.
 type Status string
 
-// The outcomes. A required case that is skipped counts as failed: nobody proved anything.
+// The outcomes. A required case that is skipped counts as failed: nobody proved anything. Note is an optional case that went against the
+// plugin: advice, which decides nothing.
 const (
 	Pass Status = "pass"
 	Fail Status = "fail"
 	Skip Status = "skip"
+	Note Status = "note"
 )
 
 // Result is one case run against one plugin.
@@ -91,7 +93,7 @@ func (r *Report) finish(upTo Level) {
 	r.Passed = r.Level == upTo
 }
 
-// Counts returns how many cases passed, failed and were skipped.
+// Counts returns how many cases passed, failed and were skipped; notes are in none of these.
 func (r *Report) Counts() (pass, fail, skip int) {
 	for _, c := range r.Results {
 		switch c.Status {
@@ -123,7 +125,7 @@ func (r *Report) WriteText(w io.Writer, all bool) error {
 		if c.Status == Pass && !all {
 			continue
 		}
-		mark := map[Status]string{Pass: "ok  ", Fail: "FAIL", Skip: "skip"}[c.Status]
+		mark := map[Status]string{Pass: "ok  ", Fail: "FAIL", Skip: "skip", Note: "note"}[c.Status]
 		fmt.Fprintf(w, "  %s  %-22s %s\n", mark, c.ID, c.Title)
 		if c.Message != "" {
 			fmt.Fprintf(w, "        %s\n", c.Message)
@@ -164,6 +166,7 @@ type junitCase struct {
 	Time    float64    `xml:"time,attr"`
 	Failure *junitText `xml:"failure,omitempty"`
 	Skipped *junitText `xml:"skipped,omitempty"`
+	Output  string     `xml:"system-out,omitempty"`
 }
 
 type junitText struct {
@@ -181,6 +184,8 @@ func (r *Report) WriteJUnit(w io.Writer) error {
 			j.Failure = &junitText{c.Message}
 		case Skip:
 			j.Skipped = &junitText{c.Message}
+		case Note:
+			j.Output = c.Message
 		}
 		s.Time += j.Time
 		s.Cases = append(s.Cases, j)

@@ -5,6 +5,7 @@ package hostile
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/amygdala-host/amygdala/abi"
@@ -54,14 +55,23 @@ const (
 
 // canned is a guest's fixed text.
 type canned struct {
-	m    *module
-	at   int
-	size map[string]int64
+	m        *module
+	encoding v1.Encoding
+	at       int
+	size     map[string]int64
 }
 
-// put stores an answer and remembers it as ptr<<32|len.
+// put stores an answer in the guest's encoding.
 func (c *canned) put(name string, answer *v1.Response) {
-	b := answer.AppendProto(nil)
+	if c.encoding == v1.EncodingJSON {
+		c.raw(name, answer.AppendJSON(nil))
+		return
+	}
+	c.raw(name, answer.AppendProto(nil))
+}
+
+// raw stores the bytes of an answer and remembers them as ptr<<32|len.
+func (c *canned) raw(name string, b []byte) {
 	c.m.data = append(c.m.data, segment{c.at, b})
 	c.size[name] = int64(c.at)<<32 | int64(len(b))
 	c.at += (len(b) + 15) &^ 15
@@ -70,9 +80,9 @@ func (c *canned) put(name string, answer *v1.Response) {
 func (c *canned) answer(name string) []byte { return ret(i64const(c.size[name])) }
 
 // manifest is what every guest says of itself unless lying is its offence.
-func manifest() *v1.Manifest {
+func manifest(encoding v1.Encoding) *v1.Manifest {
 	return &v1.Manifest{
-		Name: "hostile", Version: "1.0.0", Kind: v1.PluginKindDetector, ABI: abi.Version, Encoding: v1.EncodingProtobuf,
+		Name: "hostile", Version: "1.0.0", Kind: v1.PluginKindDetector, ABI: abi.Version, Encoding: encoding,
 		Ops: []v1.Op{v1.OpDescribe, v1.OpConfigure, v1.OpDetect}, Threats: []v1.Threat{v1.ThreatPromptInjection},
 		Wake: &v1.Wake{Always: true}, Limits: &v1.Limits{MemoryPages: 2 * pages, Fuel: 100_000_000}, // fuel, so that runaways end after the same number of steps everywhere
 	}
@@ -85,6 +95,11 @@ func finding() *v1.Finding {
 
 // build makes a guest whose DETECT runs body, which must end in an answer. edit changes anything else.
 func build(body func(c *canned) []byte, edit ...func(m *module, c *canned)) []byte {
+	return buildIn(v1.EncodingProtobuf, body, edit...)
+}
+
+// buildIn is build for a guest that speaks the encoding.
+func buildIn(encoding v1.Encoding, body func(c *canned) []byte, edit ...func(m *module, c *canned)) []byte {
 	m := &module{
 		types: []funcType{{}, {[]byte{i32}, []byte{i32}}, {[]byte{i32, i32, i32}, []byte{i64}}, {[]byte{i32}, nil},
 			{[]byte{i32, i32}, []byte{i32}}, {[]byte{i32, i32, i32, i32}, []byte{i32}}},
@@ -94,8 +109,8 @@ func build(body func(c *canned) []byte, edit ...func(m *module, c *canned)) []by
 		pages:   [2]int{pages, 1024},
 		exports: []export{{abi.ExportMarker, funcKind, markerFunc}, {abi.ExportAlloc, funcKind, allocFunc}, {abi.ExportCall, funcKind, callFunc}, {abi.ExportMemory, memoryKind, 0}},
 	}
-	c := &canned{m: m, at: answers, size: map[string]int64{}}
-	c.put("describe", &v1.Response{Manifest: manifest()})
+	c := &canned{m: m, encoding: encoding, at: answers, size: map[string]int64{}}
+	c.put("describe", &v1.Response{Manifest: manifest(encoding)})
 	c.put("configured", &v1.Response{Configured: &v1.ConfigureResponse{}})
 	c.put("clean", &v1.Response{Verdict: &v1.Verdict{}})
 	c.put("accuse", &v1.Response{Verdict: &v1.Verdict{Findings: []*v1.Finding{finding()}}})
@@ -105,7 +120,7 @@ func build(body func(c *canned) []byte, edit ...func(m *module, c *canned)) []by
 	}
 	m.funcs[callFunc-markerFunc].body = join(
 		onOp(v1.OpDescribe, c.answer("describe")), onOp(v1.OpConfigure, c.answer("configured")), onOp(v1.OpDetect, body(c)), c.answer("unsupported"))
-	packed, err := guest.Pack(m.bytes(), manifest(), nil)
+	packed, err := guest.Pack(m.bytes(), manifest(encoding), nil)
 	if err != nil {
 		panic("hostile: " + err.Error()) // the manifest is fixed: this cannot depend on the offence
 	}
@@ -126,7 +141,7 @@ func Accuser() []byte { return build(func(c *canned) []byte { return c.answer("a
 
 // All returns the whole set.
 func All() []Guest {
-	return append(append(runaways(), liars()...), intruders()...)
+	return slices.Concat(runaways(), liars(), misspellers(), intruders())
 }
 
 // runaways use more than they were given.
@@ -173,7 +188,7 @@ func liars() []Guest {
 	}
 	raw := func(packed int64) []byte { return build(func(*canned) []byte { return ret(i64const(packed)) }) }
 	lie := func(m *module, c *canned) {
-		other := manifest()
+		other := manifest(v1.EncodingProtobuf)
 		other.Version = "9.9.9"
 		c.put("describe", &v1.Response{Manifest: other})
 	}
@@ -187,6 +202,7 @@ func liars() []Guest {
 		{"undeclared-threat", verdict(func(f *v1.Finding) { f.Threat = v1.ThreatSSRF }), "contract.detect", "ssrf"},
 		{"range-outside-the-view", verdict(func(f *v1.Finding) { f.Start, f.End = 0, math.MaxUint32 }), "contract.detect", "view"},
 		{"confidence-above-1", verdict(func(f *v1.Finding) { f.Confidence = 7 }), "contract.detect", "confidence"},
+		{"error-kind-of-the-host", answerWith(&v1.Response{Error: &v1.Error{Kind: v1.ErrorKindCanceled}}), "contract.detect", "only the host"},
 		{"not-a-verdict", answerWith(&v1.Response{Configured: &v1.ConfigureResponse{}}), "contract.detect", "verdict"},
 		{"state-kept-between-calls", build(func(c *canned) []byte {
 			return join(firstTime, when(store8(scratch, i32const(1)), clean(c)), c.answer("accuse"))
