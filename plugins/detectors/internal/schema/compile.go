@@ -2,11 +2,13 @@ package schema
 
 import (
 	"fmt"
+
 	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/amygdala-host/amygdala/plugins/detectors/internal/tree"
+	"github.com/amygdala-host/amygdala/plugins/detectors/internal/weburl"
 )
 
 // node is a compiled schema. Nil pointers and negative counts mean "no such keyword".
@@ -238,17 +240,19 @@ func (c *compiler) bound(n *node, k int) (err error) {
 	src := c.t.Nodes[k]
 	switch {
 	case counts[src.Key] != nil:
-		v, err := strconv.Atoi(src.Text)
-		if err != nil || src.Kind != tree.Number || v < 0 {
+		v, ok := parseNumber(src.Text)
+		if !ok || src.Kind != tree.Number || !v.whole || v.int < 0 || v.int > 1<<31-1 {
 			return fmt.Errorf("%s must be a whole number from 0", src.Key)
 		}
-		*counts[src.Key] = v
+		*counts[src.Key] = int(v.int)
 	case numbers[src.Key] != nil:
 		v, ok := parseNumber(src.Text)
 		if src.Kind != tree.Number || !ok || src.Key == "multipleOf" && v.float <= 0 {
 			return fmt.Errorf("%s must be a number, for multipleOf above 0", src.Key)
 		}
 		*numbers[src.Key] = &v
+	case src.Key == "$id" && c.t.Nodes[k].Parent != c.root:
+		return fmt.Errorf("$id inside a schema starts another document; use $anchor or a JSON pointer")
 	case src.Key == "$schema" && k == c.t.Child(c.root, "$schema"), annotations[src.Key]:
 	default:
 		return fmt.Errorf("unknown keyword %q; the README lists the keywords that are understood", src.Key)
@@ -384,6 +388,7 @@ func (c *compiler) reference(k, depth int) (*node, error) {
 		return c.schema(target, depth)
 	}
 	for _, part := range pointer(fragment) {
+		part = weburl.Unescape(part)
 		part = strings.NewReplacer("~1", "/", "~0", "~").Replace(part)
 		if target = c.step(target, part); target == tree.None {
 			return nil, fmt.Errorf("$ref %q points at nothing", ref)

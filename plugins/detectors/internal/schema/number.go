@@ -23,7 +23,7 @@ func parseNumber(s string) (number, bool) {
 		return number{}, false
 	}
 	n := number{float: f}
-	if f == math.Trunc(f) && math.Abs(f) < 1<<53 {
+	if f == math.Trunc(f) && math.Abs(f) < 1<<63 {
 		n.whole, n.int = true, int64(f)
 	}
 	return n, true

@@ -116,7 +116,7 @@ func (r *protoRun) scalar(m *message, f *field, v uint64) {
 			r.breach(m, "field %q is neither true nor false", f.name)
 		}
 	case kindEnum:
-		if !r.types.allowEnums && !f.enum[int32(v)] {
+		if s := int64(v); s > 1<<31-1 || s < -1<<31 || !r.types.allowEnums && !f.enum[int32(v)] {
 			r.breach(m, "field %q has a value that is not declared", f.name)
 		}
 	case kindUint32, kindSint32:
