@@ -158,6 +158,8 @@ func (d *decoder) bool() bool { return d.varint() != 0 }
 
 //go:noinline
 func (d *decoder) sint32() int32 { v := uint32(d.varint()); return int32(v>>1) ^ -int32(v&1) }
+
+//lint:ignore U1000 the generator uses it as soon as a message has such a field
 func (d *decoder) sint64() int64 { v := d.varint(); return int64(v>>1) ^ -int64(v&1) }
 
 // skip passes over the value of a field that nobody knows.
@@ -306,6 +308,8 @@ func putBytes(dst []byte, tag uint32, v []byte) []byte {
 }
 
 func zigzag32(v int32) uint64 { return uint64(uint32(v)<<1 ^ uint32(v>>31)) }
+
+//lint:ignore U1000 the generator uses it as soon as a message has such a field
 func zigzag64(v int64) uint64 { return uint64(v)<<1 ^ uint64(v>>63) }
 
 func sizeVarint(v uint64) int { return (bits.Len64(v|1) + 6) / 7 }

@@ -79,9 +79,7 @@ func op(b ...byte) []byte              { return b }
 func i32const(n int32) []byte          { return join(op(0x41), sleb(int64(n))) }
 func i64const(n int64) []byte          { return join(op(0x42), sleb(n)) }
 func localGet(i int) []byte            { return join(op(0x20), uleb(uint64(i))) }
-func localSet(i int) []byte            { return join(op(0x21), uleb(uint64(i))) }
 func call(i int) []byte                { return join(op(0x10), uleb(uint64(i))) }
-func globalGet(i int) []byte           { return join(op(0x23), uleb(uint64(i))) }
 func globalSet(i int) []byte           { return join(op(0x24), uleb(uint64(i))) }
 func when(body ...[]byte) []byte       { return join(op(0x04, 0x40), join(body...), end) }
 func loop(body ...[]byte) []byte       { return join(op(0x03, 0x40), join(body...), end) }
