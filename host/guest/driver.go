@@ -20,7 +20,9 @@ type Driver interface {
 type LoadOptions struct {
 	// Limits caps every call, and each call made by Setup. Zero fields mean the driver's defaults.
 	Limits Limits
-	// Setup talks to the first instance before the snapshot: DESCRIBE, CONFIGURE, a warm-up. nil means no setup.
+	// Setup talks to the first instance before the snapshot: DESCRIBE, CONFIGURE, a warm-up. nil means no setup. A module whose state
+	// cannot be restored gets a fresh instance for every call, and each goes through Setup again, several at a time: so it must do
+	// the same each time, and be safe for concurrent use. The Caller is void once Setup has returned.
 	Setup func(Caller) error
 	// KeepState turns the reset between calls off. Conformance uses it to see what the engine otherwise hides.
 	KeepState bool
@@ -86,7 +88,7 @@ type ModuleStats struct {
 	Instances int
 	// Fresh counts instances made, Reset those restored from the snapshot, Poisoned those destroyed after an error.
 	Fresh, Reset, Poisoned uint64
-	// ResetMethod names how state is restored: "pagemap", "remap", "copy" or "fresh" with the reason.
+	// ResetMethod names how state is restored: "pagemap", "pagemap-file", "remap", "copy", or "fresh" with the reason.
 	ResetMethod string
 	// MemoryBytes is the linear memory of a pristine instance.
 	MemoryBytes int

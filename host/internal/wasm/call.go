@@ -55,6 +55,9 @@ type call struct {
 	granted         uint64
 	debt, unchecked uint64
 	halted          *halt
+	// refuelling is set while the guest waits for fuel, with left units on its counter: the exported one is older then.
+	refuelling bool
+	left       int64
 	// memory is the size of the guest's memory in bytes.
 	memory int
 	// refused is the memory size in bytes that the guest asked for and did not get, 0 when it got all.
@@ -89,7 +92,7 @@ func (c *call) begin(ctx context.Context, limits guest.Limits, clock int64, seed
 	}
 	c.done = ctx.Done()
 	c.granted, c.debt, c.unchecked = min(c.slice(), limits.Fuel), 0, 0
-	c.halted, c.refused = nil, 0
+	c.halted, c.refused, c.refuelling = nil, 0, false
 	c.clock, c.seed, c.seeded = clock, seed, false
 	c.log.reset(limits.Log)
 	return c.granted
@@ -117,9 +120,10 @@ func (c *call) stop(kind v1.ErrorKind, text string) {
 
 // refuel is the import that metered code calls when its counter is below zero. It returns the new counter, or stops the guest.
 func (c *call) refuel(left int64) int64 {
+	c.refuelling, c.left = true, left
 	c.check()
 	left -= int64(c.debt)
-	c.debt = 0
+	c.debt, c.left = 0, left
 	for left < 0 {
 		n := min(c.slice(), c.limits.Fuel-c.granted)
 		if n == 0 {
@@ -127,7 +131,9 @@ func (c *call) refuel(left int64) int64 {
 		}
 		c.granted += n
 		left += int64(n)
+		c.left = left
 	}
+	c.refuelling = false
 	return left
 }
 
@@ -164,6 +170,9 @@ func (c *call) work(n int) {
 
 // spent is the fuel used so far, given the guest's counter. It may be above the limit: the last slice is checked when it is over.
 func (c *call) spent(counter int64) uint64 {
+	if c.refuelling {
+		counter = c.left
+	}
 	return uint64(max(0, int64(c.granted)-counter+int64(c.debt)))
 }
 

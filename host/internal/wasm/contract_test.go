@@ -134,7 +134,7 @@ func TestFuelIsExact(t *testing.T) {
 			t.Errorf("with just enough fuel: %v", err)
 		}
 		c.Limits.Fuel--
-		if short := fail(t, m, c, v1.ErrorKindFuel, noFuel); short.Fuel > c.Limits.Fuel {
+		if short := fail(t, m, c, v1.ErrorKindFuel, noFuel); short.Fuel != c.Limits.Fuel {
 			t.Errorf("%d units used of %d", short.Fuel, c.Limits.Fuel)
 		}
 	}

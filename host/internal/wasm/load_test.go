@@ -229,6 +229,13 @@ func TestSetupErrorEndsLoad(t *testing.T) {
 	wantError(t, err, v1.ErrorKindInternal, "oh")
 }
 
+func TestSetupCallerEndsWithSetup(t *testing.T) {
+	var kept guest.Caller
+	e := openEngine(t, Options{})
+	load(t, e, counter(), guest.LoadOptions{Setup: func(c guest.Caller) error { kept = c; return nil }})
+	fail(t, kept, request("x"), v1.ErrorKindUnavailable, "setup is over")
+}
+
 func TestLoadHonoursContext(t *testing.T) {
 	e := openEngine(t, Options{})
 	ctx, cancel := context.WithCancel(t.Context())

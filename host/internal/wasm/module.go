@@ -192,7 +192,10 @@ func (m *module) prepare(ctx context.Context, in *instance) error {
 	if m.setup == nil {
 		return nil
 	}
-	if err := m.setup(setupCaller{in}); err != nil {
+	caller := &setupCaller{in: in}
+	err := m.setup(caller)
+	caller.over.Store(true)
+	if err != nil {
 		return err
 	}
 	if in.dead {
@@ -201,11 +204,17 @@ func (m *module) prepare(ctx context.Context, in *instance) error {
 	return nil
 }
 
-// setupCaller lets the host's setup talk to an instance before there is a snapshot.
-type setupCaller struct{ in *instance }
+// setupCaller lets the host's setup talk to an instance before there is a snapshot, and not for longer.
+type setupCaller struct {
+	in   *instance
+	over atomic.Bool
+}
 
 // Call implements guest.Caller.
-func (s setupCaller) Call(ctx context.Context, c guest.Call) (guest.Answer, error) {
+func (s *setupCaller) Call(ctx context.Context, c guest.Call) (guest.Answer, error) {
+	if s.over.Load() {
+		return guest.Answer{}, abi.E(c.Op.String(), v1.ErrorKindUnavailable, s.in.mod.name, errors.New("setup is over; call the module"))
+	}
 	if err := s.in.mod.admit(c.Op.String(), c); err != nil {
 		return guest.Answer{}, err
 	}
