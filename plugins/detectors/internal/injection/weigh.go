@@ -32,7 +32,7 @@ func spanOf(kind v1.PayloadKind) int {
 
 // What circumstances are worth, in log-odds.
 const (
-	hiddenWorth  = 1.3 // nobody but a machine reads it
+	hiddenWorth  = 1.6 // nobody but a machine reads it
 	encodedWorth = 0.7 // somebody took the trouble to encode it
 	againWorth   = 0.3 // the share of further clues of a role that has one already
 	againMost    = 1.0
@@ -57,6 +57,22 @@ var pairs = []pair{
 // grave roles are those without which visible text is no attack, however much it speaks to assistants: guidance for agents, prompts of
 // role-players and manuals of chat interfaces are made of all the others.
 var grave = of(override, extract, action, unlock, secrecy, other)
+
+// graveWorth is what a persona must be worth to be grave by itself: names of known jailbreaks are, a tour guide is not.
+const graveWorth = 2.4
+
+// company counts the roles with strong evidence.
+func (t *tally) company() (n int) {
+	for r := range roles {
+		if t.best[r] >= strongWorth {
+			n++
+		}
+	}
+	return n
+}
+
+// strongWorth is the least evidence that counts in company and in pairs.
+const strongWorth = 0.9
 
 // Caps on what visible text without a grave role can reach.
 const (
@@ -102,7 +118,7 @@ func (t *tally) odds(kind v1.PayloadKind, hidden, encoded bool) float64 {
 			continue
 		}
 		sum += t.best[r] + min(againMost, againWorth*t.second[r])
-		if t.best[r] >= 0.9 {
+		if t.best[r] >= strongWorth {
 			strong = strong.with(r)
 		}
 	}
@@ -123,7 +139,7 @@ func (t *tally) odds(kind v1.PayloadKind, hidden, encoded bool) float64 {
 // ceiling is the most that a window can reach.
 func (t *tally) ceiling(kind v1.PayloadKind, hidden bool) float64 {
 	switch {
-	case hidden || t.has.any(grave):
+	case hidden || t.has.any(grave) || t.best[persona] >= graveWorth || t.company() >= 2 && kind != v1.PayloadKindUserPrompt:
 		return logit(0.99)
 	case kind == v1.PayloadKindUserPrompt:
 		return logit(mildPromptCap)
