@@ -11,12 +11,10 @@ import (
 // gapMarks stand between words in Markdown, quotations and comments without separating them for a reader (or a model).
 const gapMarks = "*_~`>#|/\\"
 
-// isSpace reports white space of any script.
-func isSpace(r rune) bool {
-	if r < utf8.RuneSelf {
-		return r == ' ' || (r >= '\t' && r <= '\r')
-	}
-	return unicode.IsSpace(r)
+// isGapSpace reports the white space of a literal's gap: that of ASCII, and the no-break space. The host's fold view has made the wider
+// ones into spaces.
+func isGapSpace(r rune) bool {
+	return r == ' ' || r >= '\t' && r <= '\r' || r == '\u00a0'
 }
 
 // isMark reports one of gapMarks.

@@ -148,7 +148,7 @@ func lintCommon(s *Signature, path, text string) []Problem {
 // isDense reports a text of scripts whose single characters say as much as an English syllable or word.
 func isDense(text string) bool {
 	for _, r := range text {
-		if r < utf8.RuneSelf || !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) && !isSpace(r) {
+		if r < utf8.RuneSelf || !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) && !isGapSpace(r) {
 			return false
 		}
 	}

@@ -23,21 +23,25 @@ const (
 // element is one rune of a literal, or one gap.
 type element struct {
 	gap   gapKind
-	runes []rune // the forms of the rune, sorted
+	ascii [2]uint64 // the ASCII ones among the forms of the rune
+	runes []rune    // all forms, sorted
 }
 
-func (e element) has(r rune) bool {
-	if len(e.runes) == 1 {
-		return e.runes[0] == r
+func newElement(runes []rune) element {
+	e := element{runes: runes}
+	for _, r := range runes {
+		if r < utf8.RuneSelf {
+			e.ascii[r>>6] |= 1 << (r & 63)
+		}
 	}
-	return slices.Contains(e.runes, r)
+	return e
 }
 
 // literal is a compiled literal. A text position where it ends determines where it starts, and the other way round: a gap takes all it
 // can, and what stands beside it in the literal is never part of a gap.
 type literal struct {
 	elems []element
-	// size is the length in bytes if every occurrence has the same, else 0.
+	// size is the length in bytes if every occurrence has the same and the automaton finds nothing else, else 0.
 	size int
 	word bool
 }
@@ -51,12 +55,12 @@ func newLiteral(text string, exact, exactSpaces, word bool) (*literal, error) {
 		switch {
 		case r == utf8.RuneError || r == 0:
 			return nil, errors.New("contains U+FFFD or a NUL, which no text view has; remove it")
-		case exactSpaces || !isSpace(r):
-			l.elems = append(l.elems, element{runes: forms(r, exact)})
+		case exactSpaces || !isGapSpace(r):
+			l.elems = append(l.elems, newElement(forms(r, exact)))
 			continue
 		}
 		end := i
-		for end+1 < len(runes) && isSpace(runes[end+1]) {
+		for end+1 < len(runes) && isGapSpace(runes[end+1]) {
 			end++
 		}
 		if i == 0 || end == len(runes)-1 {
@@ -68,7 +72,9 @@ func newLiteral(text string, exact, exactSpaces, word bool) (*literal, error) {
 	if len(l.elems) == 0 {
 		return nil, errors.New("is empty")
 	}
-	l.size = fixedSize(l.elems)
+	if len(l.core()) == len(l.elems) {
+		l.size = fixedSize(l.elems)
+	}
 	return l, nil
 }
 
@@ -86,6 +92,16 @@ func gapBetween(before, after rune) gapKind {
 	return gapAny
 }
 
+// core returns the elements from the first on that is no gap or mark, or all if there is none.
+func (l *literal) core() []element {
+	for i, e := range l.elems {
+		if e.gap == noGap && !isMark(e.runes[0]) && !isGapSpace(e.runes[0]) {
+			return l.elems[i:]
+		}
+	}
+	return l.elems
+}
+
 func fixedSize(elems []element) int {
 	size := 0
 	for _, e := range elems {
@@ -98,6 +114,9 @@ func fixedSize(elems []element) int {
 				return 0
 			}
 		}
+		if len(bothCases(e.runes)) != len(e.runes) {
+			return 0 // the automaton takes both cases
+		}
 		size += n
 	}
 	return size
@@ -106,8 +125,8 @@ func fixedSize(elems []element) int {
 // endAt returns where the literal ends if it starts at text[i].
 func (l *literal) endAt(text []byte, i int) (int, bool) {
 	start := i
-	for _, e := range l.elems {
-		n, ok := e.forward(text[i:])
+	for k := range l.elems {
+		n, ok := l.elems[k].forward(text[i:])
 		if !ok {
 			return 0, false
 		}
@@ -134,35 +153,57 @@ func (l *literal) alone(text []byte, start, end int) bool {
 	return !l.word || !wordBefore(text, start) && !wordAfter(text, end)
 }
 
-func (e element) forward(text []byte) (int, bool) {
+func (e *element) forward(text []byte) (int, bool) {
 	if e.gap != noGap {
-		return gapRun(text, e.gap, utf8.DecodeRune, func(n, size int) []byte { return text[n+size:] })
+		return gapAfter(text, e.gap)
+	}
+	if len(text) > 0 && text[0] < utf8.RuneSelf {
+		return 1, e.ascii[text[0]>>6]>>(text[0]&63)&1 != 0
 	}
 	r, n := utf8.DecodeRune(text)
-	return n, n > 0 && e.has(r)
+	return n, n > 0 && slices.Contains(e.runes, r)
 }
 
-func (e element) backward(text []byte) (int, bool) {
+func (e *element) backward(text []byte) (int, bool) {
 	if e.gap != noGap {
-		return gapRun(text, e.gap, utf8.DecodeLastRune, func(n, size int) []byte { return text[:len(text)-n-size] })
+		return gapBefore(text, e.gap)
+	}
+	if n := len(text); n > 0 && text[n-1] < utf8.RuneSelf {
+		return 1, e.ascii[text[n-1]>>6]>>(text[n-1]&63)&1 != 0
 	}
 	r, n := utf8.DecodeLastRune(text)
-	return n, n > 0 && e.has(r)
+	return n, n > 0 && slices.Contains(e.runes, r)
 }
 
-// gapRun measures the longest run of gap characters; it must hold white space and not be longer than maxGapBytes.
-func gapRun(rest []byte, kind gapKind, next func([]byte) (rune, int), cut func(n, size int) []byte) (int, bool) {
+// gapAfter measures the longest run of gap characters that text begins with; it must hold white space and not be longer than maxGapBytes.
+func gapAfter(text []byte, kind gapKind) (int, bool) {
 	n, space := 0, false
 	for {
-		r, size := next(rest)
-		s := size > 0 && isSpace(r)
-		if !s && (size == 0 || kind != gapAny || !isMark(r)) {
-			return n, space
+		r, size := runeAt(text, n)
+		s := size > 0 && isGapSpace(r)
+		if !s && (kind != gapAny || !isMark(r)) {
+			return n, space && n <= maxGapBytes
 		}
-		if n+size > maxGapBytes {
+		n, space = n+size, space || s
+		if n > maxGapBytes {
 			return 0, false
 		}
-		rest, n, space = cut(n, size), n+size, space || s
+	}
+}
+
+// gapBefore measures the longest run of gap characters that text ends with, as gapAfter does.
+func gapBefore(text []byte, kind gapKind) (int, bool) {
+	n, space := 0, false
+	for {
+		r := runeBefore(text, len(text)-n)
+		s := isGapSpace(r)
+		if !s && (kind != gapAny || !isMark(r)) {
+			return n, space && n <= maxGapBytes
+		}
+		n, space = n+max(1, utf8.RuneLen(r)), space || s
+		if n > maxGapBytes {
+			return 0, false
+		}
 	}
 }
 

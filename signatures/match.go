@@ -37,13 +37,11 @@ type Matcher struct {
 	sigs     []*compiled
 	literals []matchLiteral
 	auto     *automaton
-	// chain[id] is the next literal that ends where literal id does, or -1.
-	chain   []int32
-	groups  int   // number of distinct groups that are not anchors
-	windows []int // the distinct windows, in ascending order
-	digest  [sha256.Size]byte
-	memory  memory
-	scratch sync.Pool
+	groups   int   // number of distinct groups that are not anchors
+	windows  []int // the distinct windows, in ascending order
+	digest   [sha256.Size]byte
+	memory   memory
+	scratch  sync.Pool
 }
 
 // matchLiteral is a literal of any number of signatures.
@@ -122,11 +120,16 @@ func (k *linker) link() {
 		}
 	}
 	m.groups = len(k.groups)
-	m.chain = make([]int32, len(m.literals))
-	for i := range m.chain {
-		m.chain[i] = -1
+	m.auto = newAutomaton(k.trie, k.examples())
+}
+
+// examples returns the texts of all signatures.
+func (k *linker) examples() []string {
+	var out []string
+	for _, c := range k.m.sigs {
+		out = append(append(out, c.sig.Positive...), c.sig.Negative...)
 	}
-	m.auto = newAutomaton(k.trie, m.chain)
+	return out
 }
 
 // intern returns the numbers of a group's literals, sorted.

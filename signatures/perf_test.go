@@ -11,6 +11,8 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 func perfPacks(tb testing.TB) []*Pack {
@@ -83,7 +85,7 @@ func BenchmarkMatch(b *testing.B) {
 	runtime.GC()
 	runtime.ReadMemStats(&ms)
 	fmt.Printf("parse %v compile %v sigs %d literals %d states %d arcs %d width %d full %d heap %d MB\n", t1.Sub(t0), t2.Sub(t1), len(m.sigs), len(m.literals),
-		len(m.auto.states), len(m.auto.arcs), m.auto.width, m.auto.full, ms.HeapAlloc>>20)
+		len(m.auto.outs), len(m.auto.arcs), m.auto.width, m.auto.full, ms.HeapAlloc>>20)
 	for _, set := range []string{"dev_benign_docs", "dev_user_prompts", "dev_security_docs_hardneg", "dev_frr_benign"} {
 		all := bytes.Join(corpus(b, set), []byte("\n\n"))
 		for _, size := range []int{4 << 10, 64 << 10, 1 << 20} {
@@ -95,6 +97,8 @@ func BenchmarkMatch(b *testing.B) {
 				b.ReportAllocs()
 				var dst []Hit
 				off, hits, used := 0, 0, int64(0)
+				runtime.LockOSThread()
+				c0 := cpuTime()
 				for b.Loop() {
 					if off+size > len(all) {
 						off = 0
@@ -109,6 +113,7 @@ func BenchmarkMatch(b *testing.B) {
 					used += bud.used
 					off += size
 				}
+				b.ReportMetric(float64(cpuTime()-c0)/float64(b.N)/float64(size), "cpuns/B")
 				b.ReportMetric(float64(hits)/float64(b.N), "hits")
 				b.ReportMetric(float64(used)/float64(b.N)/float64(size), "work/B")
 			})
@@ -194,6 +199,9 @@ func BenchmarkHostile(b *testing.B) {
 			var dst []Hit
 			var bud *Budget
 			var err error
+			runtime.LockOSThread()
+			c0 := cpuTime()
+			defer func() { b.ReportMetric(float64(cpuTime()-c0)/float64(b.N)/float64(len(text)), "cpuns/B") }()
 			for b.Loop() {
 				bud = NewBudget(len(text))
 				dst, err = m.Match(dst[:0], text, Query{Budget: bud})
@@ -205,4 +213,10 @@ func BenchmarkHostile(b *testing.B) {
 			}
 		})
 	}
+}
+
+func cpuTime() time.Duration {
+	var u unix.Rusage
+	unix.Getrusage(unix.RUSAGE_THREAD, &u)
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

@@ -2,7 +2,7 @@ package signatures
 
 import "testing"
 
-const sample = `pack: sample
+const samplePack = `pack: sample
 version: 1.0.0
 threat: prompt_injection
 signatures:
@@ -21,7 +21,7 @@ signatures:
 `
 
 func TestSample(t *testing.T) {
-	p, err := Parse("sample.yaml", []byte(sample))
+	p, err := Parse("sample.yaml", []byte(samplePack))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -126,12 +126,13 @@ func shrink[T any](items []T) []T {
 
 // read finds the literals in the text and lets the anchors gather what they need.
 func (s *scan) read() error {
-	state, i := uint32(0), 0
+	a := s.m.auto
+	state, i := ref(0), 0
 	for n := laneSize(len(s.text)); n > 0; n = laneSize(len(s.text) - i) {
 		if err := s.meter.poll(laneCount * n); err != nil {
 			return err
 		}
-		state = s.m.auto.block(&s.lanes, s.text, i, n, state)
+		state = a.block(&s.lanes, s.text, i, n, state)
 		i += laneCount * n
 		for k := range s.lanes {
 			for _, e := range s.lanes[k] {
@@ -141,10 +142,10 @@ func (s *scan) read() error {
 			}
 		}
 	}
-	for i < len(s.text) {
-		found := false
-		if i, state, found = s.m.auto.find(s.text, i, state); found {
-			if err := s.ended(state, i); err != nil {
+	for ; i < len(s.text); i++ {
+		if state = a.step(state, s.text[i]); state >= refEnds {
+			state &^= refEnds
+			if err := s.ended(state, i+1); err != nil {
 				return err
 			}
 		}
@@ -152,16 +153,13 @@ func (s *scan) read() error {
 	return s.settle(never)
 }
 
-// ended handles all literals that end at text[end], where the automaton is in state.
-func (s *scan) ended(state uint32, end int) error {
+// ended handles all literals that may end at text[end], where the automaton is in state.
+func (s *scan) ended(state ref, end int) error {
 	if err := s.settle(end); err != nil {
 		return err
 	}
-	a := s.m.auto
-	for at := a.states[state].endsHere; at != 0; at = a.states[a.states[at].rest].endsHere {
-		for id := a.states[at].literal; id >= 0; id = s.m.chain[id] {
-			s.literal(id, end)
-		}
+	for _, id := range s.m.auto.endings(state) {
+		s.literal(id, end)
 	}
 	return nil
 }
