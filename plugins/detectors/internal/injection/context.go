@@ -2,7 +2,7 @@ package injection
 
 import (
 	"bytes"
-	"sort"
+	"slices"
 
 	v1 "github.com/amygdala-host/amygdala/abi/v1"
 	"github.com/amygdala-host/amygdala/plugins/detectors/internal/text"
@@ -83,7 +83,7 @@ var fence = []byte("```")
 // fenced reports whether the place is inside a code fence: an odd number of fences stands before it. In an excerpt the count is not
 // known, and only a fence that names its language is sure to open one.
 func (p *page) fenced(at int) bool {
-	n := sort.SearchInts(p.fences, at)
+	n, _ := slices.BinarySearch(p.fences, at)
 	if n == 0 || !p.cut {
 		return n%2 == 1
 	}

@@ -13,7 +13,8 @@ package injection
 
 import (
 	"bytes"
-	"sort"
+	"cmp"
+	"slices"
 
 	v1 "github.com/amygdala-host/amygdala/abi/v1"
 )
@@ -59,7 +60,7 @@ func (d *detection) view(i int, v *v1.View, hits []*v1.Hit) {
 	for _, h := range hits {
 		clues = append(clues, d.clue(p, v, h))
 	}
-	sort.SliceStable(clues, func(a, b int) bool { return clues[a].start < clues[b].start })
+	slices.SortStableFunc(clues, func(a, b clue) int { return a.start - b.start })
 	for _, w := range windows(clues, spanOf(d.kind)) {
 		t := w.tally
 		p := chance(t.odds(d.kind, v.Hidden, v.Encoded))
@@ -120,7 +121,7 @@ func windows(clues []clue, span int) []window {
 		}
 		all = append(all, w)
 	}
-	sort.SliceStable(all, func(a, b int) bool { return all[a].sum > all[b].sum })
+	slices.SortStableFunc(all, func(a, b window) int { return cmp.Compare(b.sum, a.sum) })
 	return apart(all, len(clues))
 }
 
@@ -142,6 +143,6 @@ func apart(all []window, n int) []window {
 
 // finish orders the findings by confidence and keeps the first ones.
 func (d *detection) finish() []*v1.Finding {
-	sort.SliceStable(d.findings, func(a, b int) bool { return d.findings[a].Confidence > d.findings[b].Confidence })
+	slices.SortStableFunc(d.findings, func(a, b *v1.Finding) int { return cmp.Compare(b.Confidence, a.Confidence) })
 	return d.findings[:min(len(d.findings), maxFindings)]
 }

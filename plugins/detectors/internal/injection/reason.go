@@ -1,7 +1,8 @@
 package injection
 
 import (
-	"sort"
+	"cmp"
+	"slices"
 	"strings"
 
 	v1 "github.com/amygdala-host/amygdala/abi/v1"
@@ -37,7 +38,7 @@ func reason(t *tally, v *v1.View) string {
 			found = append(found, r)
 		}
 	}
-	sort.SliceStable(found, func(a, b int) bool { return t.best[found[a]] > t.best[found[b]] })
+	slices.SortStableFunc(found, func(a, b role) int { return cmp.Compare(t.best[b], t.best[a]) })
 	parts := make([]string, 0, 3)
 	for _, r := range found[:min(len(found), 3)] {
 		parts = append(parts, says[r])
