@@ -81,9 +81,9 @@ func (j *judgement) ruleEvidence(f *toolcall.Field) evidence {
 	}
 	core := contains(tool, immuneWords[:6])
 	switch {
-	case core && contains(tool, disarming):
+	case core && toolcall.Has(f.Tool, disarming):
 		return evidence{0.9, "a tool that changes what guards the assistant"}
-	case immuneKeys[toolcall.PlainName(f.Key)] && contains(value, immuneTopic) && (toolcall.Has(tool, append(disarming, "publish", "post", "send", "emit", "delete")) || tool == "" || j.changes):
+	case immuneKeys[toolcall.PlainName(f.Key)] && contains(value, immuneTopic) && (toolcall.Has(f.Tool, append(disarming, "publish", "post", "send", "emit", "delete")) || tool == "" || j.changes):
 		return evidence{0.88, "speaks for what guards the assistant"}
 	case immuneKeys[toolcall.PlainName(f.Key)] && !strings.ContainsAny(value, " \n") && contains(value, immuneWords[:6]) && contains(tool, []string{"disable", "unload", "remove", "delete", "stop", "bypass", "mute", "suppress", "update_config", "set_config", "edit_config", "write_config", "set_setting"}):
 		return evidence{0.86, "changes what guards the assistant"}

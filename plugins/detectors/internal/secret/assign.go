@@ -63,8 +63,10 @@ func gradeValue(key, v string) Grade {
 	switch {
 	case published(v):
 		return Grade{Published: true, Why: "published example of a credential"}
-	case reference(v) || len(v) < 6 || dullValues[strings.ToLower(v)] || code(v):
+	case reference(v) || len(v) < 6 || dullValues[strings.ToLower(v)]:
 		return none
+	case code(v):
+		return gradeWord(key, v)
 	case saysFake(v):
 		return Grade{Published: true, Why: "placeholder where a credential belongs"}
 	}
@@ -72,10 +74,23 @@ func gradeValue(key, v string) Grade {
 	if s.space || s.wide && s.len() < 6 {
 		return none
 	}
-	if strings.Contains(key, "pass") || strings.Contains(key, "pwd") || !isASCII(key) {
+	if forPassword(key) {
 		return gradePassword(v, s)
 	}
 	return gradeKey(v, s)
+}
+
+// forPassword reports a key that asks for a password; the words of other languages all do.
+func forPassword(key string) bool {
+	return strings.Contains(key, "pass") || strings.Contains(key, "pwd") || !isASCII(key)
+}
+
+// gradeWord: letters alone are a name or a word, unless their capitals follow no convention.
+func gradeWord(key, v string) Grade {
+	if forPassword(key) && len(v) >= 10 && wordsOnly(v) && mixedCase(v, 3) && !saysFake(v) {
+		return Grade{Score: scoreShape - 0.06, Why: "password of random letters"}
+	}
+	return none
 }
 
 // code reports an expression that reads the secret from somewhere: os.environ["X"], config.password, env.X, %s.

@@ -32,6 +32,16 @@ func Find(text string) (at int, g Grade) {
 	return -1, none
 }
 
+// Begins reports whether text holds the prefix of a format that Find knows, so that a credential may begin in it.
+func Begins(text string) bool {
+	for _, f := range formats {
+		if strings.Contains(text, f.prefix) {
+			return true
+		}
+	}
+	return false
+}
+
 func (f format) grade(v string) Grade {
 	if f.prefix == "eyJ" {
 		return JWT(v)

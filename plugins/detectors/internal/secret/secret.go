@@ -35,7 +35,7 @@ func Token(v string) Grade {
 	switch {
 	case published(v):
 		return Grade{Published: true, Why: "published example of a credential"}
-	case reference(v):
+	case reference(v) || strings.ContainsAny(v, "<>{}()$ "):
 		return none
 	case githubChecksum(v):
 		return Grade{Score: scoreChecksum, Why: "credential with a valid checksum"}
@@ -97,7 +97,16 @@ func published(v string) bool {
 
 // reference reports a value that names where the secret is kept instead of being one: a variable, a call, a template.
 func reference(v string) bool {
-	return v == "" || strings.ContainsAny(v, "<>{}()$") || strings.Contains(v, "...") || strings.Contains(v, "…") || strings.Contains(v, "***")
+	if v == "" || v[0] == '$' || v[0] == '<' || v[0] == '{' || v[0] == '[' {
+		return true
+	}
+	for _, mark := range []string{"${", "$(", "{{", "%(", "...", "…", "***", "()", "(\"", "('"} {
+		if strings.Contains(v, mark) {
+			return true
+		}
+	}
+	open := strings.IndexByte(v, '(')
+	return open > 0 && isName(v[:open])
 }
 
 // dull reports a value without the variety that a generator gives: repeated characters, runs, words.
@@ -117,4 +126,14 @@ func dull(v string) bool {
 		}
 	}
 	return distinct < 6 || distinct*5 < min(len(v), 60) || runs*5 > len(v)*2 || saysFake(v)
+}
+
+// isName reports what a program could call: letters, digits, dots and underscores.
+func isName(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; !(c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || c == '_' || c == '.') {
+			return false
+		}
+	}
+	return true
 }

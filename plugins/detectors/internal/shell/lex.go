@@ -186,7 +186,7 @@ func (l *lexer) backslash(b *strings.Builder) {
 }
 
 func windowsPath(before, rest string) bool {
-	return strings.HasPrefix(rest, `\\`) && before == "" || strings.Contains(before, `:\`) || strings.HasSuffix(before, ":") || strings.HasPrefix(before, `\`) || strings.Contains(before, `%\`)
+	return strings.HasPrefix(rest, `\\`) && before == "" || strings.Contains(before, ":") || strings.HasPrefix(before, `\`) || strings.Contains(before, `%\`)
 }
 
 // dollar reads $'...', $NAME, ${NAME} and keeps $(...) as it is.

@@ -271,6 +271,9 @@ func (j *judgement) senderLeak(name string, args []shell.Word, text string, carr
 	return 0, ""
 }
 
+// buckets are schemes of public object stores: what follows is a bucket, not a host.
+var buckets = toolcall.SetOf("s3 gs gcs az wasb wasbs abfs abfss r2 b2 oss cos oci swift")
+
 // goesOutside reports that a destination among the words is not inside and not the operator's own. A variable may be anywhere.
 func (j *judgement) goesOutside(args []shell.Word) bool {
 	seen := false
@@ -278,6 +281,9 @@ func (j *judgement) goesOutside(args []shell.Word) bool {
 		host := hostOf(w.Text)
 		if host == "" {
 			continue
+		}
+		if u, ok := weburl.Parse(w.Text); ok && buckets[u.Scheme] {
+			return true
 		}
 		h := weburl.ParseHost(host)
 		if h.Kind != weburl.HostNone && !h.Target().Inside() && !j.cfg.own(h.Name) {

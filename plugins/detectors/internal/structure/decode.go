@@ -20,7 +20,7 @@ func decodeText(v string) string {
 	}
 	v = strings.TrimRight(v, "=")
 	for _, decode := range []func(string) []byte{fromHex, fromBase64, fromBase32} {
-		if b := decode(v); readable(b) {
+		if b := decode(v); readable(b) || document(b) {
 			return string(b)
 		}
 	}
@@ -104,12 +104,37 @@ func readable(b []byte) bool {
 	return latin < 6 || vowels*8 >= latin
 }
 
+// document reports JSON: printable, with a quoted name and a colon.
+func document(b []byte) bool {
+	s := string(b)
+	if len(s) < 12 || s[0] != '{' && s[0] != '[' || !strings.Contains(s, `":`) {
+		return false
+	}
+	for _, r := range s {
+		if r == utf8.RuneError || r < ' ' && r != '\n' && r != '\t' && r != '\r' {
+			return false
+		}
+	}
+	return true
+}
+
 // words counts the words of a text.
 func words(s string) int { return len(strings.Fields(s)) }
 
 // prose reports a text of several words, as people write them; scripts without spaces count by their letters.
 func prose(s string) bool {
-	wide, narrow := 0, 0
+	wide, narrow := letters(s)
+	return wide >= 8 || words(s) >= 4 && narrow >= 14
+}
+
+// sentence is prose of some length.
+func sentence(s string) bool {
+	wide, narrow := letters(s)
+	return wide >= 10 || words(s) >= 5 && narrow >= 14
+}
+
+// letters counts the letters of scripts without spaces, and all others.
+func letters(s string) (wide, narrow int) {
 	for _, r := range s {
 		switch {
 		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai):
@@ -118,5 +143,5 @@ func prose(s string) bool {
 			narrow++
 		}
 	}
-	return wide >= 8 || words(s) >= 4 && narrow >= 14
+	return wide, narrow
 }

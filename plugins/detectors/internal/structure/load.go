@@ -47,7 +47,7 @@ var drawers = []string{
 
 // displayKeys are parameters that hold text to be shown; signKeys hold signatures and campaigns, which only look like data.
 var (
-	displayKeys = toolcall.SetOf(`alt title label labels message caption desc description text logo font theme lines line style color subtitle heading name names repo chl chart c chtt tex latex eq formula search query q url u src image img`)
+	displayKeys = toolcall.SetOf(`alt title label labels message caption desc description text logo font theme lines line style color subtitle heading names repo tex latex formula`)
 	signKeys    = toolcall.SetOf(`policy signature sig sign hmac hash md5 sha sha256 etag integrity keypairid expires xamzsignature xamzcredential xamzsecuritytoken xamzdate xamzalgorithm xamzsignedheaders xgoogsignature xgoogcredential
 		skoid utmsource utmmedium utmcampaign utmcontent utmterm gclid fbclid codechallenge`)
 	accessKeys = toolcall.SetOf(`jwt token accesstoken auth hdnts sig signature`)
@@ -96,7 +96,10 @@ type loadContext struct {
 
 func (c loadContext) pair(name, value string) load {
 	key := toolcall.PlainName(name)
-	if !signKeys[key] {
+	switch {
+	case keyIDs[key]:
+		return load{}
+	case !signKeys[key]:
 		return c.value(key, value)
 	}
 	if at, g := secret.Find(weburl.Unescape(value)); at >= 0 {
@@ -165,8 +168,8 @@ func (c loadContext) encoded(v string) load {
 	switch hot := sensitive(text); {
 	case hot && markup(text) && c.drawn:
 		return load{}
-	case hot && c.how == carrierLink:
-		return load{score: 0.85, why: "encoded text inside a link"}
+	case c.how == carrierLink && (hot || prose(text)):
+		return load{score: 0.83, why: "encoded text inside a link"}
 	case hot:
 		return load{score: 0.92, why: "encoded sensitive text inside a URL"}
 	case markup(text), c.drawn:
@@ -183,17 +186,17 @@ func markup(s string) bool {
 
 // plain judges readable text in a parameter.
 func (c loadContext) plain(key, v string) load {
-	if !prose(v) && (!strings.Contains(v, "=") || hasURLHead(v)) {
+	if !prose(v) && (!strings.ContainsAny(v, "={") || hasURLHead(v)) {
 		return load{}
 	}
 	hot := sensitive(v)
-	listed := strings.Count(v, "=") >= 2 || len(numbersIn(v)) > 0
+	listed := strings.Count(v, "=") >= 2 || markup(v) || len(numbersIn(v)) > 0
 	switch {
 	case hot && !c.drawn && (prose(v) || listed) && !displayKeys[key]:
 		return load{score: c.pick(0.6, 0.88, 0.6), why: "a sentence about sensitive things inside a URL"}
 	case hot && !c.drawn:
 		return load{score: c.pick(0.4, 0.7, 0.4), why: "words about sensitive things inside a URL"}
-	case c.how == carrierAuto && !c.drawn && !displayKeys[key] && prose(v) && words(v) >= 5:
+	case c.how == carrierAuto && !c.drawn && !displayKeys[key] && sentence(v):
 		return load{score: 0.82, why: "a sentence inside the address of something that is fetched by itself"}
 	}
 	return load{}

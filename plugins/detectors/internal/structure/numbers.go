@@ -84,7 +84,7 @@ const (
 func (j *judgement) judgePieces() {
 	for i := 0; i+1 < len(j.fields); i++ {
 		joined := j.fields[i].Text
-		if len(joined) > maxPiece || holdsCredential(joined) {
+		if len(joined) > maxPiece || !secret.Begins(joined) || holdsCredential(joined) {
 			continue
 		}
 		for k := i + 1; k < len(j.fields) && k-i < maxPieces && len(j.fields[k].Text) <= maxPiece; k++ {

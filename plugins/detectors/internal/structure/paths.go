@@ -25,6 +25,11 @@ func classOf(w string) fileClass {
 	if strings.HasSuffix(w, ".pub") || strings.Contains(w, ".example") || strings.Contains(w, ".sample") || strings.Contains(w, ".template") {
 		return filePlain
 	}
+	for _, d := range []string{"/.ssh", "/.aws", "/.gnupg", "/.kube", "/.config/gcloud", "/.azure", "/.docker"} {
+		if strings.HasSuffix(w, d) {
+			return fileCredential
+		}
+	}
 	for _, p := range credentialFiles {
 		if strings.Contains(w, p) {
 			return fileCredential

@@ -6,6 +6,7 @@ import (
 	v1 "github.com/amygdala-host/amygdala/abi/v1"
 	"github.com/amygdala-host/amygdala/plugins/detectors/internal/finding"
 	"github.com/amygdala-host/amygdala/plugins/detectors/internal/secret"
+	"github.com/amygdala-host/amygdala/plugins/detectors/internal/toolcall"
 )
 
 // publishedOutside is the score of a documented example key that a request carries outside. It opens nothing, but nothing legitimate
@@ -55,12 +56,61 @@ func (j *judgement) judgeSecret(h *v1.Hit) {
 	if g.Published && score < 0.5 && j.acts && j.outside {
 		score = publishedOutside
 	}
+	score = j.inURL(h, string(view.Text), score)
 	if score <= 0 || tagged(h, "check:assign") && inHashList(string(view.Text), int(h.Start)) {
 		return
 	}
 	at.View, at.Start, at.End = int(h.View), at.Start+int(h.Start), at.End+int(h.Start)
 	j.found.Add(v1.ThreatSecret, v1.SeverityHigh, score, at, h.Signature, g.Why)
 	j.leak(h, score, at)
+}
+
+// Scores of what unlocks nothing but the URL that it is a part of.
+const (
+	ownKey        = 0.45
+	ownKeyRequest = 0.55
+)
+
+// keyIDs are parameters of signed URLs that name a key without giving it away. Source: the signing documentation of S3 and its kin.
+var keyIDs = toolcall.SetOf("awsaccesskeyid xamzcredential xamzsecuritytoken googleaccessid xgoogcredential ossaccesskeyid accesskeyid xosscredential")
+
+// inURL lowers the score of a value that is a parameter of a URL: reset links, signed addresses and access tokens of pictures belong to
+// the URL itself. What only a vendor's generator writes stays what it is.
+func (j *judgement) inURL(h *v1.Hit, text string, score float32) float32 {
+	name, ok := parameterAt(text, int(h.Start), int(h.End))
+	if !ok {
+		return score
+	}
+	key := toolcall.PlainName(name)
+	check := tagValue(h, "check:")
+	switch {
+	case keyIDs[key]:
+		return 0
+	case check == "assign" && j.acts:
+		return min(score, ownKeyRequest)
+	case check == "assign", check == "jwt" && accessKeys[key] && !j.acts:
+		return min(score, ownKey)
+	}
+	return score
+}
+
+// parameterAt returns the name of the URL parameter that the range [start, end) belongs to.
+func parameterAt(text string, start, end int) (string, bool) {
+	from := max(0, start-lookBack*4)
+	if i := strings.LastIndexAny(text[from:start], " \t\r\n\"'<>`"); i >= 0 {
+		from += i + 1
+	}
+	if !strings.Contains(text[from:start], "://") || !strings.Contains(text[from:end], "?") {
+		return "", false
+	}
+	pair := text[from:end]
+	if i := strings.LastIndexAny(text[from:start], "?&;"); i >= 0 {
+		pair = text[from+i+1 : end]
+	} else if i := strings.LastIndexAny(pair, "?&"); i >= 0 {
+		pair = pair[i+1:]
+	}
+	name, _, _ := strings.Cut(strings.TrimLeft(pair, "?&"), "=")
+	return name, true
 }
 
 // leak adds the accusation that a request carries a credential outside.

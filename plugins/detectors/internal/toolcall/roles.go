@@ -31,22 +31,47 @@ var (
 // Parts of tool names that tell what a tool does with its arguments.
 var (
 	// RunWords run something, FetchWords get something from elsewhere, SendWords send, WriteWords store or search, ReadWords read.
-	RunWords   = []string{"exec", "run", "bash", "shell", "terminal", "powershell", "subprocess", "console", "cmd", "command", "python", "script", "eval"}
+	RunWords   = []string{"exec", "run", "runcommand", "bash", "shell", "terminal", "powershell", "subprocess", "console", "cmd", "command", "python", "script", "eval"}
 	FetchWords = []string{"fetch", "http", "request", "browse", "navigate", "goto", "open", "visit", "download", "curl", "wget", "scrape", "crawl", "webhook", "url", "load", "get", "connect", "proxy", "api"}
 	SendWords  = []string{"send", "post", "upload", "mail", "message", "publish", "share", "forward", "notify", "slack", "tweet", "sms", "submit", "webhook", "put", "export", "sync", "push", "dm", "chat", "reply"}
 	WriteWords = []string{"write", "edit", "create", "update", "append", "insert", "replace", "patch", "save", "commit", "comment", "note", "remember", "store", "search", "grep", "find", "ask", "think", "answer"}
 	ReadWords  = []string{"read", "cat", "view", "open", "load", "get", "list", "ls", "show", "file", "fetch", "download", "head", "tail", "resource"}
 )
 
-// Has reports whether the tool's name holds one of the words.
+// Has reports whether the tool's name holds one of the words: as a part between separators or capitals, or, for words of four letters and
+// more, at the start or end of such a part ("sendmail", "websearch").
 func Has(tool string, words []string) bool {
-	tool = strings.ToLower(tool)
-	for _, w := range words {
-		if strings.Contains(tool, w) {
-			return true
+	for _, part := range parts(tool) {
+		for _, w := range words {
+			if part == w || len(w) >= 4 && (strings.HasPrefix(part, w) || strings.HasSuffix(part, w)) {
+				return true
+			}
 		}
 	}
 	return false
+}
+
+// maxName bounds the tool names that are taken apart.
+const maxName = 128
+
+// parts splits "readFile", "read_file" and "mcp__fs__read-file" into lower-case words.
+func parts(tool string) []string {
+	if len(tool) > maxName {
+		tool = tool[:maxName]
+	}
+	var b strings.Builder
+	for i := 0; i < len(tool); i++ {
+		c := tool[i]
+		letter := c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || c >= 0x80
+		capital := c >= 'A' && c <= 'Z'
+		if !letter || capital && i > 0 && tool[i-1] >= 'a' && tool[i-1] <= 'z' {
+			b.WriteByte(' ')
+		}
+		if letter {
+			b.WriteByte(c)
+		}
+	}
+	return strings.Fields(strings.ToLower(b.String()))
 }
 
 // RoleOf guesses what a tool does with an argument.

@@ -76,7 +76,7 @@ func (h Host) addrTarget() Target {
 // overflowTarget accepts only the addresses that an attacker would aim for: nearly any number overflows to something.
 func overflowTarget(c netaddr.Class) Target {
 	switch c {
-	case netaddr.Loopback, netaddr.Private, netaddr.LinkLocal, netaddr.Metadata:
+	case netaddr.Loopback, netaddr.Private, netaddr.LinkLocal, netaddr.Metadata, netaddr.Unspecified:
 		return Target{Score: scoreRare, Metadata: c == netaddr.Metadata, Odd: true, Why: c.String() + " address, spelled by overflow"}
 	}
 	return Target{}
@@ -116,7 +116,7 @@ var metadataNames = map[string]bool{
 // out, and the private zones of Kubernetes, Consul and Docker.
 var insideSuffixes = []string{
 	"localhost", "local", "internal", "intranet", "lan", "corp", "home", "home.arpa", "private", "localdomain", "svc", "cluster.local",
-	"consul", "workgroup", "localhost4", "localhost6", "docker", "kube",
+	"consul", "workgroup", "default", "localhost4", "localhost6", "docker", "kube",
 }
 
 // loopbackDomains are public names whose every subdomain resolves to the local machine.

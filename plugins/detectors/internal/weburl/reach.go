@@ -21,7 +21,9 @@ func Reach(raw string) (t Target, u URL, ok bool) {
 	if !u.Authority {
 		return Target{}, u, false
 	}
-	t = ParseHost(u.Host).Target()
+	if t = ParseHost(u.Host).Target(); t.Single && !t.Metadata && !network[u.Scheme] {
+		t = Target{} // a bucket, an application, an extension
+	}
 	for _, alt := range otherHosts(raw) {
 		a := ParseHost(alt).Target()
 		if a.Score > 0 && !a.Single {
@@ -31,6 +33,12 @@ func Reach(raw string) (t Target, u URL, ok bool) {
 		}
 	}
 	return t, u, true
+}
+
+// network lists the schemes in which a one-label authority is a host. Elsewhere it may be a bucket or the name of a program.
+var network = map[string]bool{
+	"http": true, "https": true, "ws": true, "wss": true, "ftp": true, "ftps": true, "sftp": true, "ssh": true, "redis": true, "rediss": true, "postgres": true, "postgresql": true, "mysql": true, "mongodb": true, "amqp": true,
+	"amqps": true, "ldap": true, "ldaps": true, "gopher": true, "dict": true, "tftp": true, "telnet": true, "smtp": true, "imap": true, "rtsp": true, "grpc": true, "tcp": true, "udp": true, "memcached": true, "nats": true, "smb": true,
 }
 
 // ReachHost judges text without a scheme: host, host:port or host/path. User information is allowed.
@@ -78,6 +86,11 @@ func otherHosts(raw string) []string {
 		area = area[:maxHost]
 	}
 	var out []string
+	if user, _, ok := strings.Cut(area, "@"); ok { // clients that decode first end the host at an encoded delimiter
+		if i := strings.IndexByte(user, '%'); i > 0 {
+			out = append(out, bareHost(user[:i]))
+		}
+	}
 	if sp := strings.IndexByte(area, ' '); sp > 0 {
 		out = append(out, bareHost(area[:sp]))
 	}
