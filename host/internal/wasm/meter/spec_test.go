@@ -175,7 +175,7 @@ func fuelHost(t testing.TB, rt wazero.Runtime, refuel func(left int64) int64) {
 	i64 := []api.ValueType{api.ValueTypeI64}
 	f := api.GoFunc(func(_ context.Context, stack []uint64) { stack[0] = uint64(refuel(int64(stack[0]))) })
 	_, err := rt.NewHostModuleBuilder(meter.DefaultModule).
-		NewFunctionBuilder().WithGoFunction(f, i64, i64).Export(meter.DefaultName).Instantiate(t.Context())
+		NewFunctionBuilder().WithGoFunction(f, i64, i64).Export(meter.DefaultName).Instantiate(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
