@@ -139,10 +139,42 @@ func (f *blobs) lines(lo, hi, end int) bool {
 	if a, b := hexPart(f.src, lo, hi); b-a >= minBlob && f.text(viewHex, &hexCoding, a, max(b, wrappedHex(f.src, b, hi, end))) {
 		return true
 	}
-	if oneCase(f.src[lo:hi]) && f.text(viewBase32, &base32Coding, lo, end) {
-		return true
+	switch casesOf(f.src[lo:hi]) {
+	case 0, caseUpper, caseLower:
+		return onlyOf(f.src[lo:hi], base32Chars) && f.text(viewBase32, &base32Coding, lo, end)
 	}
 	return f.text(viewBase64, &base64Coding, lo, end)
+}
+
+// The cases of the letters in a run. Base64 of a dozen bytes of text nearly always has both; base32 has one.
+const (
+	caseUpper = 1 << iota
+	caseLower
+)
+
+func casesOf(p []byte) (cases int) {
+	for _, c := range p {
+		switch {
+		case c >= 'a':
+			cases |= caseLower
+		case c >= 'A' && c <= 'Z':
+			cases |= caseUpper
+		}
+		if cases == caseUpper|caseLower {
+			break
+		}
+	}
+	return cases
+}
+
+// onlyOf reports whether all characters of p are in an alphabet.
+func onlyOf(p []byte, a *alphabet) bool {
+	for _, c := range p {
+		if a[c] == 0xff {
+			return false
+		}
+	}
+	return true
 }
 
 // hexPart finds the hexadecimal digits at the end of a run, after a prefix such as "0x".
@@ -162,18 +194,6 @@ func wrappedHex(p []byte, part, hi, end int) int {
 		}
 	}
 	return end
-}
-
-// oneCase reports whether p looks like base32: letters of one case and the digits 2 to 7.
-func oneCase(p []byte) bool {
-	up, low := false, false
-	for _, c := range p {
-		if base32Chars[c] == 0xff {
-			return false
-		}
-		up, low = up || c >= 'A' && c <= 'Z', low || c >= 'a'
-	}
-	return up != low
 }
 
 // wrappedEnd extends a run over lines of the same length and a last shorter one.
@@ -207,19 +227,21 @@ const (
 	// minWhole is how many ASCII characters a blob must hold to be taken for text without looking at its words: ten random bytes are
 	// hardly ever all printable. minHead is the least text at the start of binary data, minStretch the least within it.
 	minWhole, minHead, minStretch = 10, 5, 24
-	// fullPhases is the length up to which a blob is decoded from each alignment; of longer ones only the start is.
-	fullPhases, headPhases = 4096, 128
+	// headPhases is how much of a blob is decoded from an alignment that shows no text so far.
+	headPhases = 64
 )
 
-// text decodes [lo, hi) with one coding and keeps the stretches of text in it. Characters glued to the front shift the groups, so each
-// alignment is tried until one yields text.
+// text decodes [lo, hi) with one coding and keeps the stretches of text in it. Characters glued to the front of base64 shift the groups,
+// so each alignment is tried until one yields text. Hexadecimal is aligned to its end.
 func (f *blobs) text(view int, cd *coding, lo, hi int) bool {
-	for phase := range cd.in {
-		end := hi
-		if phase > 0 && hi-lo > fullPhases {
-			end = min(hi, lo+headPhases)
-		}
-		if f.phase(view, cd, lo+phase, end, phase == 0) {
+	if cd.bits == 4 && (hi-lo)%2 != 0 {
+		lo++
+	}
+	if f.phase(view, cd, lo, hi, true) {
+		return true
+	}
+	for phase := 1; phase < cd.in && cd.bits == 6; phase++ {
+		if f.phase(view, cd, lo+phase, hi, false) {
 			return true
 		}
 	}
@@ -246,7 +268,9 @@ func (f *blobs) phase(view int, cd *coding, lo, hi int, first bool) bool {
 			continue
 		}
 		found = f.keep(view, cd, from, g.start, hi, size, first && from == lo) || found
-		size = 0
+		if size = 0; !first && !found && g.start-lo > headPhases {
+			return false
+		}
 		if zeros > 3 && g.start-lo < 64 && first && f.wide(view, cd, lo, hi) {
 			return true
 		}

@@ -224,11 +224,12 @@ func bestPassage(p []byte, lo, hi int, g *gains) (from, to int, best float32) {
 // widen extends the range [from, to) within [lo, hi) to the ends of its lines if they are near.
 func widen(p []byte, from, to, lo, hi int) (int, int) {
 	const near = 24
-	if end := lineEnd(p, to); end-to <= near {
-		to = max(to, min(end, hi))
+	if end := min(to+near, hi); bytes.IndexByte(p[to:end], '\n') >= 0 || end == len(p) {
+		to = min(lineEnd(p, to), hi)
 	}
-	if start := bytes.LastIndexByte(p[:from], '\n') + 1; from-start <= near {
-		from = min(from, max(start, lo))
+	start := max(from-near, lo)
+	if k := bytes.LastIndexByte(p[start:from], '\n'); k >= 0 || start == 0 {
+		from = start + k + 1
 	}
 	return from, to
 }

@@ -42,14 +42,17 @@ func decodeInvisible(j job) {
 // glyphless marks the first bytes of the characters that decodeInvisible looks for.
 var glyphless = [256]bool{0xE1: true, 0xE2: true, 0xEF: true, 0xF3: true}
 
-// rightToLeft makes what follows it show from right to left, up to popDirection or the end of the line.
+// rightToLeft makes what follows it show from right to left, up to popDirection, the next such mark
+// or the end of the line.
 const rightToLeft, popDirection = 0x202E, "\u202C"
 
 // overridden appends the text at i as a person sees it.
 func overridden(b *builder, i int) int {
 	end := lineEnd(b.src, i)
-	if k := bytes.Index(b.src[i:end], []byte(popDirection)); k >= 0 {
-		end = i + k
+	for _, mark := range []string{popDirection, string(rune(rightToLeft))} {
+		if k := bytes.Index(b.src[i:end], []byte(mark)); k >= 0 {
+			end = i + k
+		}
 	}
 	b.sep('\n', i)
 	b.reverse(i, end)

@@ -71,17 +71,16 @@ func wordEnd(p []byte, i, hi int) int {
 const (
 	// minGlued and maxGlued bound the runs of letters that are split: shorter ones are words, longer ones cost too much.
 	minGlued, maxGlued = 12, 256
-	// The cost of a known word, of a known word of two letters, and of a letter that belongs to no word.
-	costWord, costShort, costStray = 4, 8, 5
-	// A run is split if at most one letter in strays belongs to no word of three letters or more: compounds of other languages fall
-	// into scraps.
+	// The cost of a known word of three letters or more, and of a letter that belongs to none.
+	costWord, costStray = 4, 5
+	// A run is split if at most one letter in strays belongs to no word: compounds of other languages fall into scraps.
 	strays = 4
 )
 
 // unglue appends the letters [lo, hi), split at the least cost.
 func (b *builder) unglue(lo, hi int) {
 	n := hi - lo
-	if n > maxGlued || n < minGlued {
+	if bits, _ := prose(b.src[lo:hi]); n > maxGlued || n < minGlued || bits < fluent/2 {
 		b.copy(lo, hi)
 		return
 	}
@@ -99,19 +98,15 @@ func (b *builder) unglue(lo, hi int) {
 		h := hashStart
 		for i := k; i < min(n, k+maxKnown); i++ {
 			h = (h ^ uint32(w[i])) * hashPrime
-			c := cost[k] + costWord
-			if i-k == 1 {
-				c = cost[k] + costShort
-			}
-			if c < cost[i+1] && i > k && known.has(w[k:i+1], h) {
+			if c := cost[k] + costWord; i-k > 1 && c < cost[i+1] && known.has(w[k:i+1], h) {
 				cost[i+1], back[i+1] = c, k
 			}
 		}
 	}
 	stray := 0
 	for i := n; i > 0; i = back[i] {
-		if back[i] >= i-2 {
-			stray += i - back[i]
+		if back[i] == i-1 {
+			stray++
 		}
 	}
 	if stray*strays > n {
