@@ -13,14 +13,12 @@ import (
 // time, have a row with an entry for each class of bytes; the others have a row of the state that they fall back to, and what differs.
 type automaton struct {
 	classes [256]uint8
-	width   uint32 // classes
+	width   uint32 // length of a row: the classes, and one for the index into ends
 	full    uint32 // states with a row of their own
 	rows    []ref
 	sparse  []sparseState
 	arcs    []ref
-	// ends[outs[s]:outs[s+1]] are the literals that may end in state s.
-	outs []uint32
-	ends []int32
+	ends    [][]int32 // the literals that may end in a state
 }
 
 // ref is a state: the offset of its row, or its place among the sparse ones. The start has ref 0.
@@ -37,10 +35,11 @@ type sparseState struct {
 	differ [4]uint64 // by class
 	base   uint32    // offset of the row for all others
 	arcs   uint32    // the arcs for those that differ, in the order of the classes
+	ends   uint32    // index into ends
 }
 
 // maxRowBytes bounds the rows.
-const maxRowBytes = 4 << 20
+const maxRowBytes = 8 << 20
 
 // step follows one byte. r has no refEnds.
 func (a *automaton) step(r ref, b byte) ref {
@@ -60,15 +59,12 @@ func (a *automaton) step(r ref, b byte) ref {
 	return a.arcs[int(s.arcs)+at]
 }
 
-// endings returns the literals that may end in r.
-func (a *automaton) endings(r ref) []int32 {
-	s := uint32(r & refIndex)
+// endings returns the index into ends for r.
+func (a *automaton) endings(r ref) uint32 {
 	if r&refSparse != 0 {
-		s += a.full
-	} else {
-		s /= a.width
+		return a.sparse[r&refIndex].ends
 	}
-	return a.ends[a.outs[s]:a.outs[s+1]]
+	return uint32(a.rows[uint32(r)+a.width-1])
 }
 
 // builder makes an automaton.
@@ -80,6 +76,7 @@ type builder struct {
 	byPair map[uint64]uint32
 	number []uint32 // of a state in the automaton: what ordinary text visits comes first
 	order  []uint32 // the state that has a number
+	ends   []uint32 // of a state: index into the automaton's ends
 }
 
 // sample is ordinary text. What it visits gets full rows, close together.
@@ -103,7 +100,8 @@ type builderArc struct {
 // newAutomaton builds the machine for the literals of t. Texts like those in examples are expected, besides ordinary ones.
 func newAutomaton(t *trie, examples []string) *automaton {
 	b := &builder{a: &automaton{}, places: t.sorted(), byPair: map[uint64]uint32{}}
-	b.a.classes, b.a.width = classify(b.places)
+	classes, count := classify(b.places)
+	b.a.classes, b.a.width = classes, count+1
 	b.states = append(b.states, builderState{})
 	for s := 0; s < len(b.states); s++ {
 		b.expand(uint32(s))
@@ -202,15 +200,18 @@ func (b *builder) rank(examples []string) {
 	b.a.full = min(uint32(len(b.states)), maxRowBytes/4/b.a.width)
 }
 
-// finishEnds lists the literals of each state, those of its rest included.
+// finishEnds lists the literals of each state, those of its rest included. Index 0 is no literal.
 func (b *builder) finishEnds() {
-	a := b.a
-	a.outs = make([]uint32, 1, len(b.states)+1)
-	for _, s := range b.order {
-		for at := s; at != 0; at = b.states[at].rest {
-			a.ends = append(a.ends, b.places[b.states[at].head].literals...)
+	b.a.ends = append(b.a.ends, nil)
+	b.ends = make([]uint32, len(b.states))
+	for s := 1; s < len(b.states); s++ {
+		st := b.states[s]
+		own := b.places[st.head].literals
+		b.ends[s] = b.ends[st.rest]
+		if len(own) > 0 {
+			b.ends[s] = uint32(len(b.a.ends))
+			b.a.ends = append(b.a.ends, slices.Concat(own, b.a.ends[b.ends[st.rest]]))
 		}
-		a.outs = append(a.outs, uint32(len(a.ends)))
 	}
 }
 
@@ -221,7 +222,7 @@ func (b *builder) ref(s uint32) ref {
 	if n >= b.a.full {
 		r = ref(n-b.a.full) | refSparse
 	}
-	if b.a.outs[n] < b.a.outs[n+1] {
+	if b.ends[s] != 0 {
 		r |= refEnds
 	}
 	return r
@@ -279,6 +280,7 @@ func (b *builder) finishRows() {
 			copy(row, a.rows[from:from+a.width])
 		}
 		d.each(func(class uint32, to ref) { row[class] = to })
+		row[a.width-1] = ref(b.ends[s])
 	}
 }
 
@@ -288,7 +290,7 @@ func (b *builder) finishSparse() {
 	var d difference
 	for _, s := range b.order[a.full:] {
 		base := b.above(&d, s, func(number uint32) bool { return number < a.full })
-		a.sparse = append(a.sparse, sparseState{differ: d.classes, base: b.number[base] * a.width, arcs: uint32(len(a.arcs))})
+		a.sparse = append(a.sparse, sparseState{differ: d.classes, base: b.number[base] * a.width, arcs: uint32(len(a.arcs)), ends: b.ends[s]})
 		d.each(func(_ uint32, to ref) { a.arcs = append(a.arcs, to) })
 	}
 }

@@ -11,8 +11,8 @@ import (
 
 // What a text may cost, in bytes verified. BudgetBase lets a short text hit every signature; BudgetPerByte bounds a long one.
 const (
-	BudgetBase    = 1 << 19
-	BudgetPerByte = 24
+	BudgetBase    = 1 << 18
+	BudgetPerByte = 8
 )
 
 // pollBytes is the work between two looks at the context.
@@ -20,7 +20,7 @@ const pollBytes = 1 << 16
 
 // The work that other things count as, in verified bytes.
 const (
-	costAnchor = 1  // one signature looked at for one anchor
+	costAnchor = 2  // one signature looked at for one anchor
 	costPike   = 24 // one byte read by the slower of the exact matchers
 	costHit    = 16 // one match
 )

@@ -23,6 +23,9 @@ type dfa struct {
 	sides  bool     // the program looks at what stands before and after
 	memory *memory
 
+	// pairs has a bit for each two ASCII bytes that a match can begin with; others are skipped while no match has begun.
+	pairs [256]uint64
+
 	table  atomic.Pointer[[]atomic.Uint32]
 	begins [4]atomic.Uint32 // by side
 
@@ -88,6 +91,7 @@ func newDFA(p *program, m *memory) *dfa {
 	d := &dfa{prog: p, memory: m, byKey: map[string]uint32{}, sides: p.word || p.sides}
 	d.classify()
 	d.loops = anyLoops(p)
+	d.setPairs()
 	table := make([]atomic.Uint32, 16*(d.count+1))
 	d.table.Store(&table)
 	d.states = make([]dstate, 1)
@@ -198,7 +202,17 @@ func (d *dfa) find(text []byte, from, to int) (begin, end int, ok, full bool) {
 	}
 	table := *d.table.Load()
 	begin = from
+	idle := true
 	for i := from; i <= to; {
+		if idle {
+			if n := d.skip(text, i, to); n > i {
+				begin, i = n, n
+				if row = d.begin(text, i); row == 0 {
+					return begin, i, false, true
+				}
+				table = *d.table.Load()
+			}
+		}
 		var class uint32
 		size := 1
 		if i < len(text) && text[i] < utf8.RuneSelf {
@@ -216,7 +230,7 @@ func (d *dfa) find(text []byte, from, to int) (begin, end int, ok, full bool) {
 			}
 			table = *d.table.Load()
 		}
-		if v >= dfaIdle {
+		if idle = v >= dfaIdle; idle {
 			if v&dfaMatched != 0 {
 				return begin, i, true, false
 			}
@@ -226,6 +240,57 @@ func (d *dfa) find(text []byte, from, to int) (begin, end int, ok, full bool) {
 		i += size
 	}
 	return begin, to, false, false
+}
+
+// skip returns the first offset from i on where a match may begin, and at most the last byte before to.
+func (d *dfa) skip(text []byte, i, to int) int {
+	text = text[:to]
+	for ; i+1 < len(text); i++ {
+		a, b := text[i], text[i+1]
+		if (a|b)&utf8.RuneSelf != 0 || d.pairs[a<<1|b>>6]>>(b&63)&1 != 0 {
+			break
+		}
+	}
+	return i
+}
+
+// setPairs finds what two ASCII bytes a match can begin with. Conditions such as \b are taken to hold.
+func (d *dfa) setPairs() {
+	p := d.prog
+	first := make([]bool, len(p.insts))
+	p.reach(first, p.start)
+	short := p.hasMatch(first)
+	seconds := map[uint16][2]uint64{}
+	for a := range byte(utf8.RuneSelf) {
+		class := d.ascii[a]
+		set, ok := seconds[class]
+		if !ok {
+			set = p.afterRune(first, rune(a), short)
+			seconds[class] = set
+		}
+		d.pairs[a<<1], d.pairs[a<<1|1] = set[0], set[1]
+	}
+}
+
+// afterRune returns which ASCII bytes may follow r, which is read in the set, in a match. If a match is over by then, all may.
+func (p *program) afterRune(set []bool, r rune, over bool) [2]uint64 {
+	next := make([]bool, len(p.insts))
+	for pc := range p.insts {
+		if in := &p.insts[pc]; set[pc] && in.op == syntax.InstRune && in.has(r) {
+			p.reach(next, in.out)
+		}
+	}
+	if over || p.hasMatch(next) {
+		return [2]uint64{^uint64(0), ^uint64(0)}
+	}
+	var out [2]uint64
+	for pc := range p.insts {
+		if in := &p.insts[pc]; next[pc] && in.op == syntax.InstRune {
+			out[0] |= in.ascii[0]
+			out[1] |= in.ascii[1]
+		}
+	}
+	return out
 }
 
 // begin returns the row in which a search at text[from] starts, or 0 if there is no room for it.

@@ -48,21 +48,33 @@ func (a *automaton) parallel(l *lanes, block []byte, at, n int, r ref) [laneCoun
 	i := a.apart(l, block, at, n, 0, &states)
 	for i < n {
 		r0, r1, r2, r3 := states[0], states[1], states[2], states[3]
-		for i < n {
+		for ; i < n; i++ {
 			r0 = rows[uint32(r0)+uint32(classes[t0[i]])]
 			r1 = rows[uint32(r1)+uint32(classes[t1[i]])]
 			r2 = rows[uint32(r2)+uint32(classes[t2[i]])]
 			r3 = rows[uint32(r3)+uint32(classes[t3[i]])]
-			i++
-			if r0|r1|r2|r3 >= refSparse {
+			if all := r0 | r1 | r2 | r3; all < refSparse {
+				continue
+			} else if all&refSparse != 0 {
+				i++
 				break
 			}
+			r0, r1, r2, r3 = l.keep(0, r0, at+i+1), l.keep(1, r1, at+i+1+n), l.keep(2, r2, at+i+1+2*n), l.keep(3, r3, at+i+1+3*n)
 		}
 		states = [laneCount]ref{r0, r1, r2, r3}
 		l.note(&states, at+i, n)
 		i = a.apart(l, block, at, n, i, &states)
 	}
 	return states
+}
+
+// keep notes that a literal may end in r, and takes the mark off.
+func (l *lanes) keep(k int, r ref, end int) ref {
+	if r >= refEnds {
+		r &^= refEnds
+		l[k] = append(l[k], event{r, end})
+	}
+	return r
 }
 
 // note keeps the events of the states reached, and takes their marks off.

@@ -37,8 +37,9 @@ type Matcher struct {
 	sigs     []*compiled
 	literals []matchLiteral
 	auto     *automaton
-	groups   int   // number of distinct groups that are not anchors
-	windows  []int // the distinct windows, in ascending order
+	endings  []ending // by the automaton's index
+	groups   int      // number of distinct groups that are not anchors
+	windows  []int    // the distinct windows, in ascending order
 	digest   [sha256.Size]byte
 	memory   memory
 	scratch  sync.Pool
@@ -54,7 +55,16 @@ type matchLiteral struct {
 // anchorUse lists the signatures with the same window that have a literal as an anchor.
 type anchorUse struct {
 	window int // index into Matcher.windows
-	sigs   []int32
+	sigs   []client
+}
+
+// client is what has to be known of a signature to decide whether an anchor counts.
+type client struct {
+	sig   int32
+	kinds uint32
+	// first and second are two of the groups it needs; group 0 is always near.
+	first, second int32
+	more          []int32
 }
 
 // Compile makes a matcher. The error is of kind invalid and has one line, "file:line: ...", for each signature that cannot be matched.
@@ -90,6 +100,30 @@ func Compile(packs []*Pack) (*Matcher, error) {
 // Digest identifies the sources the matcher was made from, in their order.
 func (m *Matcher) Digest() [sha256.Size]byte { return m.digest }
 
+// ending is what has to be done where literals may end. Most of them are plain: they do end there, and only groups want to know.
+type ending struct {
+	plain  []sighting
+	others []int32 // literals to look at
+}
+
+// sighting of a group: it begins size bytes before.
+type sighting struct{ group, size int32 }
+
+func (m *Matcher) newEnding(ids []int32) ending {
+	var e ending
+	for _, id := range ids {
+		l := &m.literals[id]
+		if len(l.anchors) > 0 || l.word || l.size == 0 {
+			e.others = append(e.others, id)
+			continue
+		}
+		for _, g := range l.groups {
+			e.plain = append(e.plain, sighting{g, int32(l.size)})
+		}
+	}
+	return e
+}
+
 // linker numbers literals, groups and windows, so that what several signatures share is looked for once.
 type linker struct {
 	m        *Matcher
@@ -111,16 +145,18 @@ func (k *linker) link() {
 	m.windows = slices.Compact(m.windows)
 	for i, c := range m.sigs {
 		for g, group := range c.groups {
-			ids := k.intern(group)
-			if g == 0 {
-				k.anchor(ids, c.sig.Window, int32(i))
-				continue
+			if g > 0 {
+				c.needs = append(c.needs, k.group(k.intern(group)))
 			}
-			c.needs = append(c.needs, k.group(ids))
 		}
+		k.anchor(k.intern(c.groups[0]), c.sig.Window, newClient(int32(i), c))
 	}
-	m.groups = len(k.groups)
+	m.groups = len(k.groups) + 1
 	m.auto = newAutomaton(k.trie, k.examples())
+	for _, ids := range m.auto.ends {
+		m.endings = append(m.endings, m.newEnding(ids))
+	}
+	m.auto.ends = nil
 }
 
 // examples returns the texts of all signatures.
@@ -158,7 +194,7 @@ func (k *linker) group(ids []int32) int32 {
 	}
 	g, ok := k.groups[key]
 	if !ok {
-		g = int32(len(k.groups))
+		g = int32(len(k.groups) + 1)
 		k.groups[key] = g
 		for _, id := range ids {
 			l := &k.m.literals[id]
@@ -168,7 +204,18 @@ func (k *linker) group(ids []int32) int32 {
 	return g
 }
 
-func (k *linker) anchor(ids []int32, window int, sig int32) {
+func newClient(sig int32, c *compiled) client {
+	out := client{sig: sig, kinds: c.kinds, more: c.needs}
+	if len(c.needs) > 0 {
+		out.first, out.more = c.needs[0], c.needs[1:]
+	}
+	if len(c.needs) > 1 {
+		out.second, out.more = c.needs[1], c.needs[2:]
+	}
+	return out
+}
+
+func (k *linker) anchor(ids []int32, window int, c client) {
 	w, _ := slices.BinarySearch(k.m.windows, window)
 	for _, id := range ids {
 		l := &k.m.literals[id]
@@ -176,6 +223,6 @@ func (k *linker) anchor(ids []int32, window int, sig int32) {
 		if !ok {
 			l.anchors = slices.Insert(l.anchors, at, anchorUse{window: w})
 		}
-		l.anchors[at].sigs = append(l.anchors[at].sigs, sig)
+		l.anchors[at].sigs = append(l.anchors[at].sigs, c)
 	}
 }

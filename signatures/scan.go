@@ -2,6 +2,8 @@ package signatures
 
 import (
 	"cmp"
+	"math"
+	"math/bits"
 	"slices"
 	"unicode/utf8"
 )
@@ -20,9 +22,10 @@ type scan struct {
 	// latest needs no clearing.
 	latest    []int64
 	base      int64
-	queues    []queue // anchors that wait until the text to their right has been read, by window
-	due       int     // where the first anchor of the queues has its window end
-	spots     []spot  // per signature
+	queues    []queue  // anchors that wait until the text to their right has been read, by window
+	busy      []uint64 // the queues that are not empty
+	due       int      // where the first anchor of the queues has its window end
+	spots     []spot   // per signature
 	areas     []area
 	hit       []int32 // signatures with areas or hits
 	pike      pike
@@ -57,12 +60,15 @@ type area struct {
 }
 
 func (m *Matcher) newScratch() *scan {
+	latest := make([]int64, m.groups)
+	latest[0] = math.MaxInt64 // no group: always near
 	return &scan{
 		m:      m,
-		latest: make([]int64, m.groups),
+		latest: latest,
 		base:   2 * MaxWindow,
 		due:    never,
 		queues: make([]queue, len(m.windows)),
+		busy:   make([]uint64, (len(m.windows)+63)/64),
 		spots:  make([]spot, len(m.sigs)),
 	}
 }
@@ -107,6 +113,7 @@ func (s *scan) release() {
 		q := &s.queues[i]
 		q.items, q.head = shrink(q.items), 0
 	}
+	clear(s.busy)
 	for _, sig := range s.hit {
 		s.spots[sig] = spot{}
 	}
@@ -155,10 +162,17 @@ func (s *scan) read() error {
 
 // ended handles all literals that may end at text[end], where the automaton is in state.
 func (s *scan) ended(state ref, end int) error {
-	if err := s.settle(end); err != nil {
-		return err
+	if s.due < end {
+		if err := s.settle(end); err != nil {
+			return err
+		}
 	}
-	for _, id := range s.m.auto.endings(state) {
+	e := &s.m.endings[s.m.auto.endings(state)]
+	at := s.base + int64(end)
+	for _, p := range e.plain {
+		s.latest[p.group] = max(s.latest[p.group], at-int64(p.size))
+	}
+	for _, id := range e.others {
 		s.literal(id, end)
 	}
 	return nil
@@ -175,9 +189,11 @@ func (s *scan) literal(id int32, end int) {
 		s.latest[g] = max(s.latest[g], s.base+int64(start))
 	}
 	for i := range l.anchors {
-		q := &s.queues[l.anchors[i].window]
+		w := l.anchors[i].window
+		q := &s.queues[w]
 		q.items = append(q.items, waiting{id, int32(i), start, end})
-		s.due = min(s.due, end+s.m.windows[l.anchors[i].window])
+		s.busy[w>>6] |= 1 << (w & 63)
+		s.due = min(s.due, end+s.m.windows[w])
 	}
 }
 
@@ -186,51 +202,58 @@ const never = 1 << 62
 
 // settle decides about the anchors whose window ends before text[end]: all literals within have been seen.
 func (s *scan) settle(end int) error {
-	if s.due >= end {
-		return nil
-	}
 	s.due = never
-	for w := range s.queues {
-		q := &s.queues[w]
-		window := s.m.windows[w]
-		for q.head < len(q.items) && q.items[q.head].end+window < end {
-			item := q.items[q.head]
-			q.head++
-			if err := s.decide(item, window); err != nil {
+	for i, busy := range s.busy {
+		for ; busy != 0; busy &= busy - 1 {
+			if err := s.serve(i*64+bits.TrailingZeros64(busy), end); err != nil {
 				return err
 			}
 		}
-		if q.head == len(q.items) {
-			q.items, q.head = q.items[:0], 0
-			continue
-		}
-		s.due = min(s.due, q.items[q.head].end+window)
 	}
+	return nil
+}
+
+// serve decides about the anchors of one window.
+func (s *scan) serve(w, end int) error {
+	q, window := &s.queues[w], s.m.windows[w]
+	for q.head < len(q.items) && q.items[q.head].end+window < end {
+		item := q.items[q.head]
+		q.head++
+		if err := s.decide(item, window); err != nil {
+			return err
+		}
+	}
+	if q.head == len(q.items) {
+		q.items, q.head = q.items[:0], 0
+		s.busy[w>>6] &^= 1 << (w & 63)
+		return nil
+	}
+	s.due = min(s.due, q.items[q.head].end+window)
 	return nil
 }
 
 // decide gives an anchor to those of its signatures that have all their groups within the window.
 func (s *scan) decide(a waiting, window int) error {
 	from := s.base + int64(a.start-window)
-	sigs := s.m.literals[a.literal].anchors[a.use].sigs
-	for _, sig := range sigs {
-		c := s.m.sigs[sig]
+	clients := s.m.literals[a.literal].anchors[a.use].sigs
+	for i := range clients {
+		c := &clients[i]
 		if c.kinds&s.kind == 0 {
 			continue
 		}
-		s.tally.anchor(sig)
-		if !s.near(c.needs, from) {
+		s.tally.anchor(c.sig)
+		if s.latest[c.first] < from || s.latest[c.second] < from || !s.near(c.more, from) {
 			continue
 		}
-		if err := s.candidate(sig, c, a, window); err != nil {
+		if err := s.candidate(c.sig, a, window); err != nil {
 			return err
 		}
 	}
-	return s.meter.spend(len(sigs) * costAnchor)
+	return s.meter.spend(len(clients) * costAnchor)
 }
 
-func (s *scan) near(needs []int32, from int64) bool {
-	for _, g := range needs {
+func (s *scan) near(groups []int32, from int64) bool {
+	for _, g := range groups {
 		if s.latest[g] < from {
 			return false
 		}
@@ -239,8 +262,8 @@ func (s *scan) near(needs []int32, from int64) bool {
 }
 
 // candidate reports the anchor, or notes the range around it for the patterns.
-func (s *scan) candidate(sig int32, c *compiled, a waiting, window int) error {
-	p := &s.spots[sig]
+func (s *scan) candidate(sig int32, a waiting, window int) error {
+	c, p := s.m.sigs[sig], &s.spots[sig]
 	if !p.known {
 		p.known = true
 		s.hit = append(s.hit, sig)
