@@ -58,7 +58,11 @@ func (d *detection) view(i int, v *v1.View, hits []*v1.Hit) {
 	p := newPage(v)
 	clues := make([]clue, 0, len(hits))
 	for _, h := range hits {
-		clues = append(clues, d.clue(p, v, h))
+		c := d.clue(p, v, h)
+		clues = append(clues, c)
+		if o, ok := d.order(p, c); ok {
+			clues = append(clues, o)
+		}
 	}
 	slices.SortStableFunc(clues, func(a, b clue) int { return a.start - b.start })
 	for _, w := range windows(clues, spanOf(d.kind)) {
@@ -87,6 +91,17 @@ func (d *detection) clue(p *page, v *v1.View, h *v1.Hit) clue {
 	c.mention = s.mention()
 	c.worth = max(0, c.worth+s.cost())
 	return c
+}
+
+// order is the clue that an order follows a clue which speaks to the assistant. In what a user types there is no need to look: users give
+// orders.
+func (d *detection) order(p *page, c clue) (clue, bool) {
+	if c.role != addressee && c.role != authority || c.worth < strongWorth || d.kind == v1.PayloadKindUserPrompt {
+		return clue{}, false
+	}
+	r, start, end, worth := p.order(c.end)
+	o := clue{role: r, start: start, end: end, worth: worth * d.weights[r], mention: c.mention, copied: c.copied, signature: c.signature, threat: c.threat}
+	return o, worth > 0
 }
 
 // key identifies a match over views: decodings that rewrite in place repeat the text around what they rewrote.

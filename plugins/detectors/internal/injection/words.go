@@ -24,6 +24,8 @@ var (
 	// speakers stand before an order that somebody else gives or might give: "a page may ignore ...", "they disregard ...".
 	speakers = words("which", "who", "they", "could", "would", "can", "might", "may", "we", "i", "he", "she", "it", "attackers", "users", "attacker", "adversaries", "people", "someone",
 		"cannot", "does", "did", "doing", "of", "or")
+	// causing words before a speaker keep the order an order: "you will ...", "have it ...", "make them ...".
+	causing = words("you", "have", "let", "make", "get", "ensure", "that")
 	// commanding words before "to" keep an infinitive an order: "I want you to ...", "you need to ...", "your task is to ...".
 	commanding = words("you", "need", "must", "have", "is", "be", "are", "required", "please", "forget", "hesitate", "sure", "instructed", "ordered", "supposed", "going", "ought", "now",
 		"assistant", "ai", "remember")
@@ -77,7 +79,7 @@ func (p *page) led(start, low int) (negated, reported bool) {
 		case n == 0 && w.Is("to"):
 			reported = !text.Before(p.text, at, low, &prev) || !prev.In(commanding)
 		case n == 0 && w.In(speakers):
-			reported = !text.Before(p.text, at, low, &prev) || !prev.Is("you")
+			reported = !text.Before(p.text, at, low, &prev) || !prev.In(causing)
 		}
 	}
 	return false, reported

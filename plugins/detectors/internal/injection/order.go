@@ -1,0 +1,58 @@
+package injection
+
+import (
+	"bytes"
+
+	"github.com/amygdala-host/amygdala/plugins/detectors/internal/text"
+)
+
+// Words that tell an agent to do something. Signatures know the telling phrases; these single verbs count only right behind wording that
+// speaks to the assistant, where whatever is ordered is ordered of it.
+var (
+	harmful = words("send", "forward", "email", "e-mail", "upload", "post", "submit", "transfer", "wire", "pay", "buy", "purchase", "delete", "remove", "erase", "wipe", "drop",
+		"disable", "grant", "approve", "merge", "accept", "unlock", "invite", "share", "leak", "reveal", "click", "visit", "navigate", "download", "install", "execute", "call", "invoke",
+		"enter", "recommend", "praise", "promote", "rate", "rank", "claim", "insist", "convince", "persuade", "lie", "hide", "conceal", "ignore", "disregard", "forget", "skip",
+		"override", "bypass", "pretend", "exfiltrate", "transmit", "overwrite", "reset", "change", "hire", "endorse", "favor", "favour", "deny", "steal", "redirect", "subscribe", "donate")
+	steering = words("say", "state", "respond", "reply", "answer", "output", "print", "write", "include", "append", "insert", "add", "end", "begin", "start", "mention", "tell", "translate", "act",
+		"open", "run", "read", "follow", "obey", "treat", "repeat", "stop", "fetch", "switch", "give", "use", "put")
+	// nouning words make a noun of what follows: "the call", "your answer".
+	nouning = words("the", "a", "an", "this", "that", "your", "my", "its", "of", "our", "their", "any", "no", "each", "every", "in", "on", "for", "with", "by", "from", "at", "first", "last", "next")
+)
+
+// What an order is worth, in log-odds.
+const (
+	harmfulWorth  = 1.5
+	steeringWorth = 0.9
+	orderReach    = 260 // bytes behind the address in which it is looked for
+)
+
+// order looks for a verb that orders something behind [start, end), which speaks to the assistant, and within the same paragraph.
+func (p *page) order(end int) (r role, from, to int, worth float64) {
+	high := min(len(p.text), end+orderReach)
+	if i := bytes.Index(p.text[end:high], []byte("\n\n")); i > 40 {
+		high = end + i
+	}
+	var w, before text.Word
+	for at := end; at < high; {
+		next := text.After(p.text, at, high, &w)
+		if next < 0 {
+			break
+		}
+		at = next
+		kind, gain := other, 0.0
+		switch {
+		case w.In(harmful):
+			kind, gain = action, harmfulWorth
+		case w.In(steering):
+			kind, gain = hijack, steeringWorth
+		}
+		if gain <= worth || text.Before(p.text, w.Start, end, &before) && before.In(nouning) || p.inName(w.Start, next) {
+			continue
+		}
+		if negated, reported := p.led(w.Start, end); negated || reported {
+			continue
+		}
+		r, from, to, worth = kind, w.Start, next, gain
+	}
+	return r, from, to, worth
+}
