@@ -279,7 +279,7 @@ func (j job) mirrored(lo, hi int) (from, to, found int) {
 	}
 	forward, total := knownWords(j.src[from:to])
 	found = knownMirrored(j.src[from:to])
-	if found < 2*forward || best < minGain && found < 2 || found*5 < total {
+	if found < 2*forward || best < minGain && found < 2 || best < 2*minGain && found*5 < total {
 		return 0, 0, 0
 	}
 	from, to = widen(j.src, from, to, lo, hi)

@@ -20,12 +20,15 @@ func decodeJoined(j job) {
 		if open == len(j.src) {
 			break
 		}
-		end := q.close(open, kind)
+		end, name := q.close(open, kind), assignedTo(j.src, open)
+		if end < 0 && len(name) > 0 {
+			end = q.closeBeyond(open, kind)
+		}
 		if i = open + 1; end < 0 {
 			continue
 		}
 		if i = end + 1; !isKey(j.src, i) {
-			g.add(literal{lo: open + 1, hi: end, next: i, name: assignedTo(j.src, open)})
+			g.add(literal{lo: open + 1, hi: end, next: i, name: name})
 		}
 	}
 	g.flush()

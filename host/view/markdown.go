@@ -87,7 +87,7 @@ func definition(comment, concealed *builder, label, at int) int {
 	if d := string(src[dest:k]); d == "#" || d == "<>" || d == "" || d == "<#>" || d == "/" {
 		to = comment
 	}
-	return title(to, k)
+	return title(to, k, to == comment)
 }
 
 // linkTitle handles the part of an inline link after the opening parenthesis.
@@ -98,13 +98,14 @@ func linkTitle(concealed *builder, at int) int {
 		k++
 	}
 	if k < len(src) && (src[k] == ' ' || src[k] == '\n') {
-		return title(concealed, k)
+		return title(concealed, k, false)
 	}
 	return k
 }
 
-// title extracts a title in quotes or parentheses that follows white space at k, and returns where to go on.
-func title(b *builder, k int) int {
+// title extracts a title in quotes or parentheses that follows white space at k, and returns where to go on. By the standard a blank
+// line ends it; who writes a comment this way may not know, so a loose one goes on.
+func title(b *builder, k int, loose bool) int {
 	src := b.src
 	for k < len(src) && (src[k] == ' ' || src[k] == '\t' || src[k] == '\n') {
 		k++
@@ -122,7 +123,7 @@ func title(b *builder, k int) int {
 	}
 	limit := src[k+1 : min(len(src), k+1+maxTitle)]
 	end := bytes.IndexByte(limit, closer)
-	if end < 0 || bytes.Contains(limit[:end], []byte("\n\n")) {
+	if end < 0 || !loose && bytes.Contains(limit[:end], []byte("\n\n")) {
 		return k
 	}
 	end = bytes.LastIndexByte(limit[:lineEnd(limit, end)], closer)

@@ -63,6 +63,15 @@ func (q *quotes) close(i, kind int) int {
 	return -1
 }
 
+// closeBeyond is close for a literal that may go on over several lines. It looks at the next quote only.
+func (q *quotes) closeBeyond(i, kind int) int {
+	k := bytes.IndexByte(q.src[i+1:min(len(q.src), i+1+maxLiteral)], quoteMarks[kind])
+	if k < 0 {
+		return -1
+	}
+	return i + 1 + k
+}
+
 // tripled is the text between three quotes of one kind that open at i; ok is false if three quotes do not open and close there.
 func (q *quotes) tripled(i, kind int) (lo, hi int, ok bool) {
 	mark := quoteMarks[kind]
