@@ -24,6 +24,8 @@ import (
 const (
 	// sealName is the file that lists what an entry must contain.
 	sealName = "seal"
+	// keyLength is that of an entry's name, in hexadecimal digits.
+	keyLength = 32
 	// maxEntries is how many modules the cache remembers; the least recently used go first.
 	maxEntries = 64
 )
@@ -59,7 +61,7 @@ func openCodeCache(dir string) (*codeCache, error) {
 func cacheKey(original, metered []byte) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "amygdala code 1\nwazero %s\nfeatures %x\n%x\n%x\n", wazeroVersion(), uint64(features), sha256.Sum256(original), sha256.Sum256(metered))
-	return hex.EncodeToString(h.Sum(nil)[:16])
+	return hex.EncodeToString(h.Sum(nil)[:keyLength/2])
 }
 
 // wazeroVersion is what this program was built with.
@@ -98,11 +100,36 @@ func (c *codeCache) drop(dir string) {
 	}
 }
 
-// seal writes down what an entry holds now, and evicts the oldest ones.
-func (c *codeCache) seal(dir string) error {
+// partSuffix ends the name of a folder that is still being filled.
+const partSuffix = ".part"
+
+// abandoned is the age at which such a folder belongs to a process that died.
+const abandoned = time.Hour
+
+// part makes a private folder in which an entry is filled. Without a cache it is empty.
+func (c *codeCache) part(dir string) (string, error) {
 	if dir == "" {
-		return nil
+		return "", nil
 	}
+	return os.MkdirTemp(c.dir, filepath.Base(dir)+".*"+partSuffix)
+}
+
+// publish seals a filled folder and makes it the entry, unless another process was faster. Without an entry the next load compiles again.
+func (c *codeCache) publish(part, dir string) {
+	if part == "" {
+		return
+	}
+	defer c.drop(part) // gone already when the rename worked
+	if c.seal(part) != nil {
+		return
+	}
+	if os.Rename(part, dir) == nil {
+		c.evict()
+	}
+}
+
+// seal writes down what a folder holds now.
+func (c *codeCache) seal(dir string) error {
 	text, err := contents(dir)
 	if err != nil {
 		return err
@@ -116,11 +143,7 @@ func (c *codeCache) seal(dir string) error {
 	if err = errors.Join(err, tmp.Close()); err != nil {
 		return err
 	}
-	if err := os.Rename(tmp.Name(), filepath.Join(dir, sealName)); err != nil {
-		return err
-	}
-	c.evict()
-	return nil
+	return os.Rename(tmp.Name(), filepath.Join(dir, sealName))
 }
 
 // contents lists the files of an entry with their hashes, without seals and files that are still being written.
@@ -154,10 +177,10 @@ func hashFile(path string) ([]byte, error) {
 	return h.Sum(nil), nil
 }
 
-// evict keeps the newest entries. Failures do not matter: the next load tries again.
+// evict keeps the newest entries, and removes folders that nobody will finish. Failures do not matter: the next load tries again.
 func (c *codeCache) evict() {
-	entries, err := os.ReadDir(c.dir)
-	if err != nil || len(entries) <= maxEntries {
+	all, err := os.ReadDir(c.dir)
+	if err != nil {
 		return
 	}
 	age := func(e fs.DirEntry) time.Time {
@@ -167,11 +190,18 @@ func (c *codeCache) evict() {
 		}
 		return info.ModTime()
 	}
-	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return age(a).Compare(age(b)) })
-	for _, e := range entries[:len(entries)-maxEntries] {
-		if len(e.Name()) == 32 {
-			_ = os.RemoveAll(filepath.Join(c.dir, e.Name()))
+	var entries []fs.DirEntry
+	for _, e := range all {
+		switch {
+		case len(e.Name()) == keyLength:
+			entries = append(entries, e)
+		case strings.HasSuffix(e.Name(), partSuffix) && time.Since(age(e)) > abandoned:
+			c.drop(filepath.Join(c.dir, e.Name()))
 		}
+	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return age(a).Compare(age(b)) })
+	for _, e := range entries[:max(0, len(entries)-maxEntries)] {
+		c.drop(filepath.Join(c.dir, e.Name()))
 	}
 }
 
@@ -196,10 +226,21 @@ func (m *module) compile(ctx context.Context, original []byte) error {
 	if err := ctx.Err(); err != nil {
 		return abi.E("compile", contextKind(err), m.name, err)
 	}
-	if err := m.build(ctx, dir); err != nil {
+	return m.compileAnew(ctx, dir)
+}
+
+// compileAnew compiles into a folder of its own, which becomes the entry when it is complete: other processes share the cache. A disk that
+// fails costs the cache, not the plugin.
+func (m *module) compileAnew(ctx context.Context, dir string) error {
+	part, err := m.eng.codes.part(dir)
+	if err == nil && m.build(ctx, part) == nil {
+		m.eng.codes.publish(part, dir)
+		return nil
+	}
+	m.eng.codes.drop(part)
+	if err := m.build(ctx, ""); err != nil {
 		return m.refused(fmt.Errorf("compiling the metered module failed: %w", err))
 	}
-	_ = m.eng.codes.seal(dir) // without a seal the next load compiles again
 	return nil
 }
 
