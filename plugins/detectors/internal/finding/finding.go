@@ -64,6 +64,23 @@ func (f *List) replaceWeakest(n *v1.Finding) {
 	}
 }
 
+// enough is how many strong accusations of one threat make more of them pointless.
+const (
+	enough = 16
+	strong = 0.8
+)
+
+// Enough reports whether further accusations of the threat would change nothing, so that a text full of them costs no more than one.
+func (f *List) Enough(threat v1.Threat) bool {
+	n := 0
+	for _, o := range f.all {
+		if o.Threat == threat && o.Confidence >= strong {
+			n++
+		}
+	}
+	return n >= enough
+}
+
 // Name gives the strongest unsigned accusation of the threat at a place the name of a signature, and reports whether there was one.
 func (f *List) Name(threat v1.Threat, at Place, signature string) bool {
 	for _, o := range f.all {

@@ -85,9 +85,11 @@ func ownership(name, text string) evidence {
 	return evidence{}
 }
 
+var marks = strings.NewReplacer(",", " ", `"`, " ", "'", " ")
+
 // accounts judges changes to accounts and groups.
 func accounts(name, text string) evidence {
-	padded := " " + strings.NewReplacer(",", " ", `"`, " ", "'", " ").Replace(text) + " "
+	padded := " " + marks.Replace(text) + " "
 	toRoot := false
 	for _, g := range rootGroups {
 		toRoot = toRoot || strings.Contains(padded, " "+g+" ")

@@ -110,10 +110,12 @@ func documentEvidence(f *toolcall.Field) evidence {
 	return evidence{}
 }
 
+var spaces = strings.NewReplacer(" ", "", "\t", "", "\r", "", "\n", "")
+
 // squeeze drops white space.
 func squeeze(s string) string {
 	if !strings.ContainsAny(s, " \t\r\n") {
 		return s
 	}
-	return strings.NewReplacer(" ", "", "\t", "", "\r", "", "\n", "").Replace(s)
+	return spaces.Replace(s)
 }

@@ -65,6 +65,9 @@ func JWT(v string) Grade {
 // minKeyBody is how many base64 characters make a private key: an Ed25519 key has 64.
 const minKeyBody = 60
 
+// armour is what stands between the lines of a key, also where it is quoted.
+var armour = strings.NewReplacer(`\n`, "", `\r`, "", "\n", "", "\r", "", " ", "", `"`, "", "\t", "", ">", "", "#", "")
+
 // PEM grades an armoured private key: the body must be there.
 func PEM(text string) Grade {
 	start := strings.Index(text, "-----BEGIN")
@@ -78,7 +81,7 @@ func PEM(text string) Grade {
 	if i := strings.Index(rest, "-----END"); i >= 0 {
 		rest = rest[:i]
 	}
-	keep := strings.NewReplacer(`\n`, "", `\r`, "", "\n", "", "\r", "", " ", "", `"`, "", "\t", "", ">", "", "#", "").Replace(rest)
+	keep := armour.Replace(rest)
 	n := 0
 	for n < len(keep) && isBase64(keep[n]) {
 		n++

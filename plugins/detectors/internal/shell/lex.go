@@ -20,6 +20,7 @@ type lexer struct {
 	src   string
 	at    int
 	words int
+	grown int // bytes that variables added
 	cmd   Command
 	vars  map[string]string
 	out   Script
@@ -223,7 +224,8 @@ func (l *lexer) dollar(b *strings.Builder) bool {
 
 // variable writes the value of a known variable, or the reference itself.
 func (l *lexer) variable(b *strings.Builder, name, ref string) {
-	if v, ok := l.vars[name]; ok && b.Len()+len(v) < maxExpand {
+	if v, ok := l.vars[name]; ok && b.Len()+len(v) < maxExpand && l.grown < maxExpanded {
+		l.grown += len(v)
 		b.WriteString(v)
 		return
 	}

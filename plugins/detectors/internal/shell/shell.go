@@ -12,7 +12,9 @@ const (
 	// MaxWords is the most words read.
 	MaxWords = 4096
 	// maxExpand bounds a word after variables were put in.
-	maxExpand = 4 << 10
+	maxExpand = 1 << 10
+	// maxExpanded bounds what variables add to a script.
+	maxExpanded = 64 << 10
 )
 
 // Word is one argument with its quotes and escapes undone.

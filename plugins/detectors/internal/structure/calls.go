@@ -6,7 +6,6 @@ import (
 
 	v1 "github.com/amygdala-host/amygdala/abi/v1"
 	"github.com/amygdala-host/amygdala/plugins/detectors/internal/toolcall"
-	"github.com/amygdala-host/amygdala/plugins/detectors/internal/weburl"
 )
 
 // judgeCalls looks at tool calls as a whole: what is read and then sent, what is sent to whom, and how much.
@@ -83,17 +82,4 @@ func clip(s string, n int) string {
 		return s[:n]
 	}
 	return s
-}
-
-// judgeDrop adds weight to a request that goes to a service which takes anything from anybody.
-func (j *judgement) judgeDrop(f *toolcall.Field) {
-	if f.Role == toolcall.Content {
-		return
-	}
-	weburl.Scan(f.Text, func(start, end int) bool {
-		if dropIn(f.Text[start:end]) {
-			j.found.Add(v1.ThreatExfiltration, v1.SeverityMedium, 0.6, f.At(start, end), "", "goes to a service that takes anything from anybody")
-		}
-		return true
-	})
 }

@@ -21,8 +21,9 @@ const maxLinks = 500
 // linksIn finds the URLs that Markdown, HTML and CSS fetch or offer.
 func linksIn(text string) []link {
 	var out []link
+	p := pageOf(text)
 	weburl.Scan(text, func(start, end int) bool {
-		out = append(out, link{start, end, howFetched(text, start)})
+		out = append(out, link{start, end, p.howFetched(start)})
 		return len(out) < maxLinks
 	})
 	for from := 0; len(out) < maxLinks; { // protocol-relative addresses: "](//host/..." and src="//host/..."
@@ -34,7 +35,7 @@ func linksIn(text string) []link {
 		from = i + 2
 		if i > 0 && strings.IndexByte("(\"'<=", text[i-1]) >= 0 {
 			if end := i + urlEnd(text[i:]); end > i+4 {
-				out = append(out, link{i, end, howFetched(text, i)})
+				out = append(out, link{i, end, p.howFetched(i)})
 			}
 		}
 	}
@@ -54,15 +55,15 @@ func urlEnd(s string) int {
 const lookBack = 400
 
 // howFetched reads the text before a URL.
-func howFetched(text string, start int) carrier {
-	before := text[max(0, start-lookBack):start]
+func (p page) howFetched(start int) carrier {
+	before := p.text[max(0, start-lookBack):start]
 	trimmed := strings.TrimRight(before, " \t\r\n<\"'")
 	lower := strings.ToLower(trimmed)
 	switch {
 	case strings.HasSuffix(trimmed, "]("):
 		return markdownLink(trimmed[:len(trimmed)-2])
 	case strings.HasSuffix(trimmed, "]:"):
-		return reference(text, trimmed)
+		return p.reference(trimmed)
 	case strings.HasSuffix(lower, "url("), strings.HasSuffix(lower, "@import"):
 		return carrierAuto
 	case strings.HasSuffix(lower, "="):
@@ -91,16 +92,45 @@ func markdownLink(before string) carrier {
 }
 
 // reference judges a definition "[id]: URL": an image that uses it is fetched by itself.
-func reference(text, before string) carrier {
+func (p page) reference(before string) carrier {
 	open := strings.LastIndexByte(before, '[')
-	if open < 0 {
-		return carrierLink
-	}
-	id := before[open : len(before)-1]
-	if strings.Contains(text, "]"+id) && strings.Contains(text, "![") || strings.Contains(text, "!"+id) {
+	if open >= 0 && p.images[before[open+1:len(before)-2]] {
 		return carrierAuto
 	}
 	return carrierLink
+}
+
+// page is a text with the names of the references that its images use.
+type page struct {
+	text   string
+	images map[string]bool
+}
+
+// maxName bounds the names of references.
+const maxName = 200
+
+// pageOf finds ![text][name] and ![name].
+func pageOf(text string) page {
+	p := page{text: text, images: map[string]bool{}}
+	for from := 0; len(p.images) < maxLinks; {
+		i := strings.Index(text[from:], "![")
+		if i < 0 {
+			break
+		}
+		from += i + 2
+		rest := text[from:min(len(text), from+maxName)]
+		name, after, ok := strings.Cut(rest, "]")
+		if !ok {
+			continue
+		}
+		if second, closed := strings.CutPrefix(after, "["); closed {
+			if inner, _, ok := strings.Cut(second, "]"); ok && inner != "" {
+				name = inner
+			}
+		}
+		p.images[name] = true
+	}
+	return p
 }
 
 // attribute judges name="URL" inside a tag.
@@ -143,6 +173,9 @@ func (j *judgement) judgeCarriers() {
 
 func (j *judgement) judgeLinks(view int, text string) {
 	for _, l := range linksIn(text) {
+		if j.found.Enough(v1.ThreatExfiltration) {
+			return
+		}
 		raw := text[l.start:l.end]
 		if strings.HasPrefix(raw, "//") {
 			raw = "https:" + raw
@@ -161,6 +194,9 @@ func (j *judgement) judgeOutbound(f *toolcall.Field) {
 		return
 	}
 	for _, l := range linksIn(f.Text) {
+		if j.found.Enough(v1.ThreatExfiltration) {
+			return
+		}
 		u, ok := weburl.Parse(f.Text[l.start:l.end])
 		if !ok {
 			continue
@@ -171,7 +207,6 @@ func (j *judgement) judgeOutbound(f *toolcall.Field) {
 		}
 		j.accuse(j.loadOf(u, how), f.At(l.start, l.end))
 	}
-	j.judgeDrop(f)
 }
 
 // accuse reports what a URL carries, and the credential in it.

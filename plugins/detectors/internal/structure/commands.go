@@ -21,23 +21,31 @@ func (j *judgement) judgeCommands() {
 	if j.acts {
 		return
 	}
-	seen := map[finding.Place]bool{}
+	done := map[int]int{} // by view: where the last script ended
+	budget := maxScripts
 	for _, h := range j.req.Hits {
 		if h.Threat != v1.ThreatExfiltration || !tagged(h, "check:command") {
 			continue
 		}
 		view, text := int(h.View), j.text(int(h.View))
-		from, to := linesAround(text, int(h.Start), int(h.End))
-		if at := finding.At(view, from, to); !seen[at] {
-			seen[at] = true
-			j.judgeScript(uncomment(text[from:to]), func(start, end int) finding.Place { return finding.At(view, from+start, from+end) }, j.weightAt(text, int(h.Start), int(h.End)))
+		if int(h.End) > len(text) || int(h.Start) < done[view] || budget <= 0 {
+			continue
 		}
+		from, to := linesAround(text, int(h.Start), int(h.End))
+		from = max(from, done[view])
+		done[view], budget = to, budget-(to-from)
+		j.judgeScript(uncomment(text[from:to]), func(start, end int) finding.Place { return finding.At(view, from+start, from+end) }, j.weightAt(text, int(h.Start), int(h.End)))
 	}
 }
 
+// maxScripts bounds the text around hits that is read as commands, in bytes.
+const maxScripts = 64 << 10
+
+var quotes = strings.NewReplacer("`", " ", "•", "   ")
+
 // uncomment blanks the marks that prose puts around commands, keeping every offset.
 func uncomment(s string) string {
-	return strings.NewReplacer("`", " ", "•", "   ").Replace(s)
+	return quotes.Replace(s)
 }
 
 // maxLine bounds the text around a hit that is read as commands.

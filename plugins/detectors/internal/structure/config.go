@@ -106,7 +106,7 @@ func (c Config) allowed(u weburl.URL) bool {
 
 func matchesHost(h weburl.Host, rule string) bool {
 	if suffix, ok := strings.CutPrefix(rule, "*."); ok {
-		return h.Kind == weburl.HostName && strings.HasSuffix(h.Name, "."+suffix)
+		return h.Kind == weburl.HostName && h.Name != suffix && under(h.Name, suffix)
 	}
 	if a, err := netip.ParseAddr(strings.Trim(rule, "[]")); err == nil {
 		return h.Kind == weburl.HostIP && h.Addr.Unmap() == a.Unmap()
@@ -117,7 +117,7 @@ func matchesHost(h weburl.Host, rule string) bool {
 // own reports whether a host is the operator's.
 func (c Config) own(host string) bool {
 	for _, d := range c.OwnDomains {
-		if host == d || strings.HasSuffix(host, "."+d) {
+		if under(host, d) {
 			return true
 		}
 	}

@@ -27,8 +27,31 @@ func decodeText(v string) string {
 	return ""
 }
 
+// hexMarks stand between the digits of a dump; urlSafe brings the URL-safe alphabet of base64 to the plain one.
+var (
+	hexMarks = strings.NewReplacer("-", "", ":", "", ".", "", "_", "", "%", "")
+	urlSafe  = strings.NewReplacer("-", "+", "_", "/", " ", "+")
+)
+
+// hexDigits returns how many bytes of v are hexadecimal digits, 0 as soon as one is neither that nor a mark between digits.
+func hexDigits(v string) int {
+	n := 0
+	for i := range len(v) {
+		switch c := v[i]; {
+		case c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f':
+			n++
+		case strings.IndexByte("-:._%", c) < 0:
+			return 0
+		}
+	}
+	return n
+}
+
 func fromHex(v string) []byte {
-	v = strings.NewReplacer("-", "", ":", "", ".", "", "_", "", "%", "").Replace(v)
+	if len(v) < 14 || hexDigits(v) == 0 {
+		return nil
+	}
+	v = hexMarks.Replace(v)
 	if len(v) < 14 || !strings.ContainsAny(v, "abcdefABCDEF") && len(v) < 40 {
 		return nil // digits alone are more often numbers than text
 	}
@@ -43,7 +66,7 @@ func fromBase64(v string) []byte {
 	if len(v) < 16 || !strings.ContainsAny(v, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") || !strings.ContainsAny(v, "abcdefghijklmnopqrstuvwxyz") {
 		return nil
 	}
-	v = strings.NewReplacer("-", "+", "_", "/", " ", "+").Replace(v)
+	v = urlSafe.Replace(v)
 	if len(v)%4 == 1 {
 		v = v[:len(v)-1]
 	}

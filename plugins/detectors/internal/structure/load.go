@@ -81,7 +81,7 @@ func (j *judgement) loadOf(u weburl.URL, how carrier) load {
 
 func drawnBy(host string) bool {
 	for _, d := range drawers {
-		if host == d || strings.HasSuffix(host, "."+d) {
+		if under(host, d) {
 			return true
 		}
 	}

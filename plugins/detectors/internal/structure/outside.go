@@ -55,11 +55,16 @@ var dropHosts = strings.Fields(`webhook.site requestbin.com requestbin.net piped
 	pastebin.com paste.ee termbin.com ix.io dpaste.org dpaste.com hastebin.com rentry.co paste.rs sprunge.us bpa.st ghostbin.com transfer.sh file.io 0x0.st bashupload.com gofile.io anonfiles.com temp.sh catbox.moe tmpfiles.org oshi.at filebin.net
 	ngrok.io ngrok-free.app ngrok.app serveo.net trycloudflare.com loca.lt localtunnel.me pagekite.me bore.pub telebit.io`)
 
+// under reports whether host is domain or a subdomain of it.
+func under(host, domain string) bool {
+	return strings.HasSuffix(host, domain) && (len(host) == len(domain) || host[len(host)-len(domain)-1] == '.')
+}
+
 // dropHost reports a host that takes anything from anybody.
 func dropHost(host string) bool {
 	host = strings.ToLower(host)
 	for _, d := range dropHosts {
-		if host == d || strings.HasSuffix(host, "."+d) {
+		if under(host, d) {
 			return true
 		}
 	}

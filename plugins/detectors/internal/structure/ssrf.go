@@ -23,6 +23,9 @@ func (j *judgement) judgeRequests() {
 		if f.Opened {
 			continue // its parts follow
 		}
+		if j.found.Enough(v1.ThreatSSRF) {
+			return
+		}
 		if j.req.Kind == v1.PayloadKindURL {
 			j.judgeLocation(f)
 			continue
@@ -70,7 +73,7 @@ func isOpaque(scheme string) bool {
 func (j *judgement) judgeURLs(f *toolcall.Field) {
 	weburl.Scan(f.Text, func(start, end int) bool {
 		j.report(f, f.Text[start:end], start, end)
-		return true
+		return !j.found.Enough(v1.ThreatSSRF)
 	})
 }
 

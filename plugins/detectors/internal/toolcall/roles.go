@@ -14,9 +14,14 @@ func SetOf(words string) Names {
 	return n
 }
 
+var separators = strings.NewReplacer("_", "", "-", "", " ", "")
+
 // PlainName brings "baseUrl", "base-url" and "base_url" to one form.
 func PlainName(s string) string {
-	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(s))
+	if strings.ContainsAny(s, "_- ") {
+		s = separators.Replace(s)
+	}
+	return strings.ToLower(s)
 }
 
 var (

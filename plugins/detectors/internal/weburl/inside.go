@@ -206,8 +206,8 @@ func singleLabel(name string) bool {
 // echoed returns the address that a name under one of the echo domains spells, the most internal one if there are several.
 func echoed(name string) (netip.Addr, bool) {
 	for _, d := range echoDomains {
-		if rest, ok := strings.CutSuffix(name, "."+d); ok {
-			return spelled(rest)
+		if n := len(name) - len(d) - 1; n > 0 && name[n] == '.' && name[n+1:] == d {
+			return spelled(name[:n])
 		}
 	}
 	return netip.Addr{}, false

@@ -61,20 +61,37 @@ func opens(scheme, rest string) bool {
 	return lenient[scheme] && (c == '/' || c == '\\' || c == '[' || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9')
 }
 
+// brackets are pairs that may stand in a URL when they are balanced.
+var brackets = [...]string{"()", "[]", "{}"}
+
+// byteClass tells what a byte does to a URL's extent: 0 nothing, positive opens and negative closes a bracket, ends ends it.
+var byteClass = func() (t [256]int8) {
+	for c := range t {
+		if c <= ' ' || c == 0x7f || strings.IndexByte("\"'`<>|^", byte(c)) >= 0 {
+			t[c] = ends
+		}
+	}
+	for i, b := range brackets {
+		t[b[0]], t[b[1]] = int8(i*2+1), int8(-i*2-1)
+	}
+	return t
+}()
+
+const ends = 100
+
 // extent returns how many bytes of s belong to a URL.
 func extent(s string) int {
-	depth := [3]int{}
+	depth := [len(brackets)]int{}
 	end := 0
 	for end < len(s) && end < MaxURL {
-		c := s[end]
-		if c <= ' ' || c == 0x7f || strings.IndexByte("\"'`<>|^", c) >= 0 {
+		class := byteClass[s[end]]
+		if class == ends {
 			break
 		}
-		if i := strings.IndexByte("([{", c); i >= 0 {
-			depth[i]++
-		}
-		if i := strings.IndexByte(")]}", c); i >= 0 {
-			if depth[i]--; depth[i] < 0 {
+		if class > 0 {
+			depth[class>>1]++
+		} else if class < 0 {
+			if depth[-class>>1]--; depth[-class>>1] < 0 {
 				break
 			}
 		}

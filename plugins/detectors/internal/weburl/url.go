@@ -64,8 +64,10 @@ func Clean(raw string) string {
 	if !strings.ContainsAny(raw, "\t\r\n") {
 		return raw
 	}
-	return strings.NewReplacer("\t", "", "\r", "", "\n", "").Replace(raw)
+	return breaks.Replace(raw)
 }
+
+var breaks = strings.NewReplacer("\t", "", "\r", "", "\n", "")
 
 func cutScheme(s string) (scheme, rest string, ok bool) {
 	for i := 0; i < len(s); i++ {
