@@ -56,7 +56,11 @@ type folder struct {
 }
 
 // letters counts what a word is made of.
-type letters struct{ latin, alike, foreign int }
+type letters struct {
+	latin, alike, foreign int
+	// odd says that something else in it may have to change.
+	odd bool
+}
 
 // mixed reports whether the look-alikes of a word are to be replaced: it also holds Latin letters, or all of it looks Latin and its
 // neighbours (how many of the two words beside it) are Latin. Short words of that kind are common in Cyrillic and Greek.
@@ -74,7 +78,7 @@ func (f *folder) word(i int) int {
 		k += n
 	}
 	mixed := count.mixed(f.neighbours(lo, hi))
-	for k := lo; k < hi; {
+	for k := lo; k < hi && (mixed || count.odd); {
 		k = f.char(k, mixed)
 		hi = max(hi, k) // marks may reach beyond a long word
 	}
@@ -107,6 +111,7 @@ func (f *folder) count(c *letters, r rune) {
 	case glyphForeign:
 		c.foreign++
 	case glyphAlways:
+		c.odd = true
 		if to := fd.rune(); to < utf8.RuneSelf && letter(byte(to)) {
 			c.latin++
 		}
@@ -114,6 +119,8 @@ func (f *folder) count(c *letters, r rune) {
 		if r < 0x250 && unicode.IsLetter(r) {
 			c.latin++
 		}
+	default:
+		c.odd = true
 	}
 }
 

@@ -14,14 +14,14 @@ func (s *Set) original(data []byte) {
 		return
 	}
 	j := job{s: s, parent: 0, src: data}
-	wide := widthOf(data)
-	if !utf8.Valid(data) {
+	wide, valid := widthOf(data), utf8.Valid(data)
+	if !valid {
 		s.repair(j)
 	}
 	if wide.unit != 0 {
 		decodeWide(j, wide)
 	}
-	s.Undecodable = len(s.Views) == 1 && unreadable(data)
+	s.Undecodable = len(s.Views) == 1 && (!valid || bytes.IndexByte(data, 0) >= 0) && unreadable(data)
 }
 
 // asciiOnly reports whether p holds only ASCII without NUL.

@@ -149,7 +149,7 @@ func Of(data []byte, kind v1.PayloadKind, lim Limits) *Set {
 }
 
 // keepBytes is the most memory that one buffer may keep while its Set waits in the pool.
-const keepBytes = 4 << 20
+const keepBytes = 8 << 20
 
 // Release gives the Set back for reuse. Neither it nor any of its views may be used afterwards. A Set that is never released is
 // garbage like any other value.
