@@ -24,18 +24,18 @@ const (
 	backtrackReach = 1 << 12 // bytes of a range that are looked at in one go; the first half of them may be the begin of a match
 )
 
-// find is pike.find. ok is false if the memory is too small or a match could reach too far; pike must find it then. steps counts the
-// instructions that were run, in any case.
-func (b *backtrack) find(p *program, text []byte, from, to int) (begin, end, steps int, ok bool) {
+// find is pike.find. ok is false if the memory is too small or a match could reach too far, and pike must find it, or if more than limit
+// instructions were run. steps counts them in any case.
+func (b *backtrack) find(p *program, text []byte, from, to, limit int) (begin, end, steps int, ok bool) {
 	window := min(backtrackReach, backtrackBits/max(int(p.branches), 1)-1)
 	for from <= to {
 		reach := min(to, from+window)
-		a := attempt{p: p, text: text, base: from, reach: reach, edge: reach < to, backtrack: b}
+		a := attempt{p: p, text: text, base: from, reach: reach, edge: reach < to, limit: limit - steps, backtrack: b}
 		stop := to + 1
 		if a.edge {
 			stop = from + (window+1)/2
 		}
-		begin, end = a.first(stop)
+		begin, end, from = a.first(stop)
 		b.clear()
 		steps += a.steps
 		if a.lost {
@@ -44,7 +44,6 @@ func (b *backtrack) find(p *program, text []byte, from, to int) (begin, end, ste
 		if begin >= 0 {
 			return begin, end, steps, true
 		}
-		from = stop
 	}
 	return -1, -1, steps, true
 }
@@ -82,22 +81,24 @@ type attempt struct {
 	text        []byte
 	base, reach int
 	edge        bool // the range goes on behind reach
-	lost        bool // and a match might have
+	lost        bool // and a match might have, or there were too many steps
 	steps       int
+	limit       int
 }
 
-// first returns the first match that begins before stop.
-func (a *attempt) first(stop int) (begin, end int) {
-	for i := a.base; i < stop; i++ {
+// first returns the first match that begins before stop; if there is none, next is where to go on.
+func (a *attempt) first(stop int) (begin, end, next int) {
+	i := a.base
+	for i < stop {
 		a.steps++
-		if !a.p.mayBegin(a.text, i) {
-			continue
+		if a.p.mayBegin(a.text, i) {
+			if end := a.at(i); end >= 0 || a.lost {
+				return i, end, i
+			}
 		}
-		if end := a.at(i); end >= 0 || a.lost {
-			return i, end
-		}
+		i += runeSize(a.text, i)
 	}
-	return -1, -1
+	return -1, -1, i
 }
 
 // at returns where the match ends that begins at text[i] and is preferred, or -1.
@@ -116,7 +117,10 @@ func (a *attempt) at(i int) int {
 // follow runs instructions until the match is complete or the way ends; then it returns -1.
 func (a *attempt) follow(pc int32, pos int) int {
 	for {
-		a.steps++
+		if a.steps++; a.steps > a.limit {
+			a.lost = true
+			return -1
+		}
 		in := &a.p.insts[pc]
 		switch in.op {
 		case syntax.InstAlt:
@@ -191,8 +195,7 @@ func newOpenings(p *program) openings {
 	return o
 }
 
-// mayBegin rules out offsets where no match begins: inside of a rune, before one that no match begins with, and after a letter if
-// the word rule forbids it.
+// mayBegin rules out offsets where no match begins: before a rune that no match begins with, and after a letter if the word rule forbids it.
 func (p *program) mayBegin(text []byte, i int) bool {
 	switch {
 	case i >= len(text):
@@ -201,7 +204,7 @@ func (p *program) mayBegin(text []byte, i int) bool {
 		if c := text[i]; p.opens.ascii[c>>6]>>(c&63)&1 == 0 && !p.opens.anything {
 			return false
 		}
-	case !utf8.RuneStart(text[i]) || !p.opens.wide && !p.opens.anything:
+	case !p.opens.wide && !p.opens.anything:
 		return false
 	}
 	return !p.word || !wordBefore(text, i)

@@ -20,6 +20,7 @@ const pollBytes = 1 << 16
 
 // The work that other things count as, in verified bytes.
 const (
+	costEvent  = 1  // one place where literals end
 	costAnchor = 2  // one signature looked at for one anchor
 	costPike   = 24 // one byte read by the slower of the exact matchers
 	costHit    = 16 // one match
@@ -62,6 +63,9 @@ func (m *meter) spend(n int) error {
 	}
 	return m.poll(n)
 }
+
+// left returns how much may still be spent.
+func (m *meter) left() int { return int(m.budget.limit - m.budget.used) }
 
 // poll counts work that is not verification, such as the one pass over the text.
 func (m *meter) poll(n int) error {

@@ -169,10 +169,10 @@ func TestExactMatchesAreRE2s(t *testing.T) {
 		for range 20 {
 			text := strings.Map(asciiWords, randomText(r, 1+r.IntN(12)))
 			var k pike
-			begin, end, _ := k.find(ours.program(), []byte(text), 0, len(text))
+			begin, end, _ := k.find(ours.program(), []byte(text), 0, len(text), 1<<40)
 			want := theirs.FindStringIndex(text)
 			var bt backtrack
-			if b, e, _, ok := bt.find(ours.program(), []byte(text), 0, len(text)); ok && (b != begin || b >= 0 && e != end) {
+			if b, e, _, ok := bt.find(ours.program(), []byte(text), 0, len(text), 1<<40); ok && (b != begin || b >= 0 && e != end) {
 				t.Fatalf("%q on %q: backtracking finds [%d %d], pike [%d %d]", source, text, b, e, begin, end)
 			}
 			if want == nil && begin >= 0 || want != nil && (begin != want[0] || end != want[1]) {

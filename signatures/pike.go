@@ -19,8 +19,8 @@ type thread struct {
 }
 
 // find returns the first match of p that lies within text[from:to], or begin < 0. Context outside of the range is seen by \b, ^ and $ and
-// by the word rule. steps is how many bytes were read.
-func (k *pike) find(p *program, text []byte, from, to int) (begin, end, steps int) {
+// by the word rule. steps is how many bytes were read; it gives up after limit.
+func (k *pike) find(p *program, text []byte, from, to, limit int) (begin, end, steps int) {
 	k.reset(len(p.insts))
 	begin, end = -1, -1
 	before := runeBefore(text, from)
@@ -44,6 +44,9 @@ func (k *pike) find(p *program, text []byte, from, to int) (begin, end, steps in
 		}
 		if !inside || (begin >= 0 && len(k.pending) == 0) {
 			return begin, end, i - from
+		}
+		if i-from > limit {
+			return -1, -1, i - from
 		}
 		before, i = after, i+size
 	}

@@ -167,3 +167,12 @@ func runeAt(text []byte, i int) (rune, int) {
 	}
 	return utf8.DecodeRune(text[i:])
 }
+
+// runeSize returns how far the next rune is from text[i]; at the end of the text it is 1.
+func runeSize(text []byte, i int) int {
+	if i >= len(text) || text[i] < utf8.RuneSelf {
+		return 1
+	}
+	_, n := utf8.DecodeRune(text[i:])
+	return n
+}

@@ -45,12 +45,7 @@ func (c *compiled) reference(dst []Hit, text []byte) []Hit {
 		if len(c.patterns) == 0 {
 			hits = append(hits, a)
 		}
-		for area.start > 0 && !utf8.RuneStart(text[area.start]) {
-			area.start--
-		}
-		for area.end < len(text) && !utf8.RuneStart(text[area.end]) {
-			area.end++
-		}
+		area = span{runeStart(text, area.start), runeEnd(text, area.end)}
 		areas = append(areas, area)
 	}
 	for _, area := range join(areas) {
@@ -70,7 +65,7 @@ func (c *compiled) reference(dst []Hit, text []byte) []Hit {
 }
 
 func (c *compiled) excluded(text []byte, h span) bool {
-	area := span{max(0, h.start-c.sig.Window), min(len(text), h.end+c.sig.Window)}
+	area := span{runeStart(text, h.start-c.sig.Window), runeEnd(text, h.end+c.sig.Window)}
 	for _, p := range c.excludes {
 		for _, x := range all(p, text, area) {
 			if x.start < h.end && x.end > h.start {
@@ -85,15 +80,12 @@ func all(p *pattern, text []byte, area span) []span {
 	var k pike
 	var out []span
 	for i := area.start; i <= area.end; {
-		begin, end, _ := k.find(p.program(), text, i, area.end)
+		begin, end, _ := k.find(p.program(), text, i, area.end, 1<<40)
 		if begin < 0 {
 			break
 		}
 		if end == begin {
-			end = runeEnd(text, end+1)
-			if begin == len(text) {
-				break
-			}
+			end += runeSize(text, end)
 		} else {
 			out = append(out, span{begin, end})
 		}

@@ -10,13 +10,13 @@ import (
 
 // scan is the state of matching one text. Scans are kept for reuse; nothing of a text stays in one but positions.
 type scan struct {
-	m     *Matcher
-	text  []byte
-	kind  uint32
-	meter meter
-	dst   []Hit
-	own   Budget
-	tally *tally // per signature, when a profile is taken; else nil
+	m       *Matcher
+	text    []byte
+	kind    uint32
+	meter   meter
+	dst     []Hit
+	own     Budget
+	profile *Profile // per signature, when a profile is taken; else nil
 
 	// latest[g] is base plus the highest begin of a literal of group g so far. base grows from text to text by more than any window, so
 	// latest needs no clearing.
@@ -81,10 +81,10 @@ func (m *Matcher) Match(dst []Hit, text []byte, q Query) ([]Hit, error) {
 	return m.match(dst, text, q, nil)
 }
 
-func (m *Matcher) match(dst []Hit, text []byte, q Query, tally *tally) ([]Hit, error) {
+func (m *Matcher) match(dst []Hit, text []byte, q Query, profile *Profile) ([]Hit, error) {
 	s := m.scratch.Get().(*scan)
 	defer s.release()
-	s.begin(dst, text, q, tally)
+	s.begin(dst, text, q, profile)
 	err := s.read()
 	if err == nil {
 		err = s.judge()
@@ -93,8 +93,8 @@ func (m *Matcher) match(dst []Hit, text []byte, q Query, tally *tally) ([]Hit, e
 	return s.dst, err
 }
 
-func (s *scan) begin(dst []Hit, text []byte, q Query, tally *tally) {
-	s.dst, s.text, s.tally = dst, text, tally
+func (s *scan) begin(dst []Hit, text []byte, q Query, profile *Profile) {
+	s.dst, s.text, s.profile = dst, text, profile
 	s.kind = 1 << (uint32(q.Kind) & 31)
 	s.meter = meter{budget: q.Budget, ctx: q.Ctx}
 	if q.Budget == nil {
@@ -120,7 +120,7 @@ func (s *scan) release() {
 	s.hit, s.areas, s.due = s.hit[:0], shrink(s.areas), never
 	s.backtrack.jobs = shrink(s.backtrack.jobs)
 	s.pike.now, s.pike.pending = shrink(s.pike.now), shrink(s.pike.pending)
-	s.dst, s.text, s.tally, s.meter = nil, nil, nil, meter{}
+	s.dst, s.text, s.profile, s.meter = nil, nil, nil, meter{}
 	s.m.scratch.Put(s)
 }
 
@@ -142,6 +142,9 @@ func (s *scan) read() error {
 		state = a.block(&s.lanes, s.text, i, n, state)
 		i += laneCount * n
 		for k := range s.lanes {
+			if err := s.meter.spend(costEvent * len(s.lanes[k])); err != nil {
+				return err
+			}
 			for _, e := range s.lanes[k] {
 				if err := s.ended(e.state, e.end); err != nil {
 					return err
@@ -241,7 +244,7 @@ func (s *scan) decide(a waiting, window int) error {
 		if c.kinds&s.kind == 0 {
 			continue
 		}
-		s.tally.anchor(c.sig)
+		s.profile.add(c.sig, Cost{Anchors: 1, Work: costAnchor})
 		if s.latest[c.first] < from || s.latest[c.second] < from || !s.near(c.more, from) {
 			continue
 		}
@@ -268,7 +271,7 @@ func (s *scan) candidate(sig int32, a waiting, window int) error {
 		p.known = true
 		s.hit = append(s.hit, sig)
 	}
-	s.tally.candidate(sig)
+	s.profile.add(sig, Cost{Candidates: 1})
 	if len(c.patterns) == 0 {
 		return s.report(sig, c, a.start, a.end)
 	}
@@ -304,15 +307,17 @@ func (s *scan) leftmost(p *spot) int32 {
 	return head
 }
 
+// runeStart and runeEnd move an offset out of a rune, to its begin or end.
 func runeStart(text []byte, i int) int {
-	for i = max(i, 0); i > 0 && i < len(text) && !utf8.RuneStart(text[i]); {
+	i = max(i, 0)
+	for k := 1; k < utf8.UTFMax && i > 0 && i < len(text) && !utf8.RuneStart(text[i]); k++ {
 		i--
 	}
 	return i
 }
 
 func runeEnd(text []byte, i int) int {
-	for i < len(text) && !utf8.RuneStart(text[i]) {
+	for k := 1; k < utf8.UTFMax && i < len(text) && !utf8.RuneStart(text[i]); k++ {
 		i++
 	}
 	return min(i, len(text))
@@ -341,10 +346,7 @@ func (s *scan) search(sig int32, c *compiled, p *pattern, a area) error {
 			return err
 		}
 		if begin == end { // only a pattern that lint refuses matches nothing
-			i = runeEnd(s.text, end+1)
-			if end == len(s.text) {
-				return nil
-			}
+			i = end + runeSize(s.text, end)
 			continue
 		}
 		if s.spots[sig].hits >= MaxHits {
@@ -373,7 +375,7 @@ func (s *scan) report(sig int32, c *compiled, begin, end int) error {
 		return err
 	}
 	p.hits++
-	s.tally.hit(sig)
+	s.profile.add(sig, Cost{Hits: 1, Work: costHit})
 	s.dst = append(s.dst, Hit{c.sig, begin, end})
 	return nil
 }
@@ -394,7 +396,7 @@ func (s *scan) excluded(sig int32, c *compiled, begin, end int) (bool, error) {
 				return true, nil
 			}
 			if i = e; e == b {
-				i = runeEnd(s.text, e+1)
+				i = e + runeSize(s.text, e)
 			}
 		}
 	}

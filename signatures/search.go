@@ -54,19 +54,27 @@ func (p *pattern) automaton() *dfa {
 // next returns the first match within text[from:to], or begin < 0, and spends what it cost.
 func (p *pattern) next(s *scan, sig int32, from, to int) (begin, end int, err error) {
 	at, stop, ok, full := p.automaton().find(s.text, from, to)
-	cost := stop - from + 1
+	cost := Cost{Read: stop - from + 1}
 	begin = -1
 	if ok || full {
-		var steps int
-		begin, end, steps, ok = s.backtrack.find(p.exact, s.text, at, to)
-		cost += steps
-		if !ok {
-			begin, end, steps = s.pike.find(p.exact, s.text, at, to)
-			cost += costPike * steps
-		}
+		begin, end = p.confirm(s, at, to, &cost)
 	}
-	s.tally.verified(sig, cost)
-	return begin, end, s.meter.spend(cost)
+	cost.Work = cost.Read + cost.Tried
+	s.profile.add(sig, cost)
+	return begin, end, s.meter.spend(cost.Work)
+}
+
+// confirm finds the exact match from where the automaton has seen something. It stops when the budget cannot pay for more.
+func (p *pattern) confirm(s *scan, from, to int, cost *Cost) (begin, end int) {
+	left := s.meter.left() - cost.Read
+	begin, end, tried, ok := s.backtrack.find(p.exact, s.text, from, to, left)
+	cost.Tried = tried
+	if left -= tried; ok || left < 0 {
+		return begin, end
+	}
+	begin, end, steps := s.pike.find(p.exact, s.text, from, to, left/costPike)
+	cost.Tried += costPike * steps
+	return begin, end
 }
 
 // keptCount is the longest count that a relaxed pattern keeps.
