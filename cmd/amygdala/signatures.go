@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/amygdala-host/amygdala/abi"
+	v1 "github.com/amygdala-host/amygdala/abi/v1"
 	"github.com/amygdala-host/amygdala/host/view"
 	"github.com/amygdala-host/amygdala/signatures"
 )
@@ -113,6 +115,10 @@ func newSignaturesLint(io stdio) *cobra.Command {
 		Long: "Prints one line, file:line: signature: what is wrong and how to mend it, for each problem. Exit code 1 if there is an error.",
 		RunE: func(_ *cobra.Command, args []string) error {
 			packs, err := loadPacks(args)
+			if abi.KindOf(err) == v1.ErrorKindInvalid { // a pack that cannot be read is a finding of lint, not a failure of it
+				fmt.Fprintln(io.out, err)
+				return errNo
+			}
 			if err != nil {
 				return err
 			}
