@@ -249,7 +249,9 @@ func (b *builder) cut(n int) {
 // discard closes the builder without making a view.
 func (b *builder) discard() {
 	b.rewind(point{})
-	b.s.free = append(b.s.free, b)
+	s := b.s
+	b.s, b.src = nil, nil // a pooled builder must not keep a payload alive
+	s.free = append(s.free, b)
 }
 
 // commit makes the view, unless it is empty or another view says the same.

@@ -137,7 +137,7 @@ type Set struct {
 var sets = sync.Pool{New: func() any { return new(Set) }}
 
 // Of reads data in every way it knows, within lim. Views[0].Text aliases data when data is valid UTF-8, so data must not change
-// before Release. Of never fails: what it could not do shows in Truncated and Undecodable.
+// before Release. It must be shorter than 4 GiB. Of never fails: what it could not do shows in Truncated and Undecodable.
 func Of(data []byte, kind v1.PayloadKind, lim Limits) *Set {
 	s := sets.Get().(*Set)
 	s.kind, s.lim = kind, lim.withDefaults(len(data))
