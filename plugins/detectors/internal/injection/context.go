@@ -12,6 +12,7 @@ import (
 const (
 	sentenceReach = 220 // for the sentence the hit stands in
 	leadReach     = 40  // for the words right before it
+	templateReach = 160 // for the placeholders of a template
 	topicReach    = 600 // for what the text around is about
 )
 
@@ -21,15 +22,16 @@ const (
 	reportedCost = -1.6 // "attackers may tell the model to ignore ..."
 	quotedCost   = -1.2 // "ignore ..." in quotation marks or backticks
 	listedCost   = -1.2 // a phrase in a list, table row or rule
-	fencedCost   = -0.8 // inside a code fence
+	fencedCost   = -1.1 // inside a code fence
+	templateCost = -2.0 // chat markup in the template that produces it
 	topicCost    = -0.3 // for each word about attacks and defence, up to topicMost
 	topicMost    = 5
 )
 
 // surroundings is what the text around a hit says about it.
 type surroundings struct {
-	negated, reported, quoted, listed, fenced bool
-	topic                                     int // words about attacks and defence nearby, up to topicMost
+	negated, reported, quoted, listed, fenced, template bool
+	topic                                               int // words about attacks and defence nearby, up to topicMost
 }
 
 // mention reports whether the hit is rather spoken about than spoken.
@@ -48,6 +50,7 @@ func (s surroundings) cost() float64 {
 	add(s.quoted, quotedCost)
 	add(s.listed, listedCost)
 	add(s.fenced, fencedCost)
+	add(s.template, templateCost)
 	if s.mention() {
 		return c + float64(s.topic)*topicCost
 	}
@@ -116,6 +119,12 @@ func (p *page) look(start, end int) surroundings {
 	s.listed = p.listed(start, q, quoted)
 	s.topic = p.topic(start, end)
 	return s
+}
+
+// templated reports whether the placeholders of a template language stand near the place.
+func (p *page) templated(start, end int) bool {
+	near := p.text[max(0, start-templateReach):min(len(p.text), end+templateReach)]
+	return bytes.Contains(near, []byte("{{")) || bytes.Contains(near, []byte("{%")) || bytes.Contains(near, []byte("_token"))
 }
 
 // citation reports whether a quotation cites words inside a longer sentence, rather than being a paragraph that somebody put in marks.

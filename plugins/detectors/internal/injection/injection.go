@@ -15,6 +15,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"strings"
 
 	v1 "github.com/amygdala-host/amygdala/abi/v1"
 )
@@ -83,11 +84,12 @@ func (d *detection) clue(p *page, v *v1.View, h *v1.Hit) clue {
 	start, end := int(h.Start), int(h.End)
 	c := clue{role: roleOf(h.Tags), start: start, end: end, signature: h.Signature, threat: h.Threat}
 	c.worth = evidence(h.Confidence) * d.weights[c.role]
-	c.copied = !v.Hidden && d.seen[key(v, h)]
+	c.copied = !v.Hidden && !unwrapped(v.Name) && d.seen[key(v, h)]
 	if v.Hidden {
 		return c
 	}
 	s := p.look(start, end)
+	s.template = c.role == markup && p.templated(start, end)
 	c.mention = s.mention()
 	c.worth = max(0, c.worth+s.cost())
 	return c
@@ -96,7 +98,7 @@ func (d *detection) clue(p *page, v *v1.View, h *v1.Hit) clue {
 // order is the clue that an order follows a clue which speaks to the assistant. In what a user types there is no need to look: users give
 // orders.
 func (d *detection) order(p *page, c clue) (clue, bool) {
-	if c.role != addressee && c.role != authority || c.worth < strongWorth || d.kind == v1.PayloadKindUserPrompt {
+	if c.role != addressee && c.role != authority || c.worth < addressWorth || d.kind == v1.PayloadKindUserPrompt {
 		return clue{}, false
 	}
 	r, start, end, worth := p.order(c.end)
@@ -104,7 +106,13 @@ func (d *detection) order(p *page, c clue) (clue, bool) {
 	return o, worth > 0
 }
 
-// key identifies a match over views: decodings that rewrite in place repeat the text around what they rewrote.
+// unwrapped reports whether a view took text out of string literals. Such a view shows the lines and quotation marks that its parent
+// spells as escapes, so it is judged anew; other decodings repeat the text around what they rewrote, with less of its markup.
+func unwrapped(name string) bool {
+	return strings.HasSuffix(name, "json") || strings.HasSuffix(name, "escape")
+}
+
+// key identifies a match over views.
 func key(v *v1.View, h *v1.Hit) string {
 	return h.Signature + "\x00" + string(bytes.ToLower(v.Text[h.Start:h.End]))
 }

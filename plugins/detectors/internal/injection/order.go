@@ -24,6 +24,7 @@ const (
 	harmfulWorth  = 1.5
 	steeringWorth = 0.9
 	orderReach    = 260 // bytes behind the address in which it is looked for
+	addressWorth  = 1.5 // what the address itself must be worth: "you are an AI agent" describes, "note to AI agents" addresses
 )
 
 // order looks for a verb that orders something behind [start, end), which speaks to the assistant, and within the same paragraph.

@@ -54,7 +54,7 @@ var pairs = []pair{
 	{of(persona, unlock), 0.8}, {of(trigger, unlock), 0.3}, {of(override, unlock), 0.5},
 }
 
-// grave roles are those without which visible text is no attack, however much it speaks to assistants: guidance for agents, prompts of
+// grave roles are those without which a text is no attack, however much it speaks to assistants: guidance for agents, prompts of
 // role-players and manuals of chat interfaces are made of all the others.
 var grave = of(override, extract, action, unlock, secrecy, other)
 
@@ -74,7 +74,7 @@ func (t *tally) company() (n int) {
 // strongWorth is the least evidence that counts in company and in pairs.
 const strongWorth = 0.9
 
-// Caps on what visible text without a grave role can reach.
+// Caps on what a text without a grave role or a second one can reach.
 const (
 	mildCap       = 0.72 // ambiguous
 	mildPromptCap = 0.45 // clear: users may ask for roles and formats
@@ -139,7 +139,7 @@ func (t *tally) odds(kind v1.PayloadKind, hidden, encoded bool) float64 {
 // ceiling is the most that a window can reach.
 func (t *tally) ceiling(kind v1.PayloadKind, hidden bool) float64 {
 	switch {
-	case hidden || t.has.any(grave) || t.best[persona] >= graveWorth || t.company() >= 2 && kind != v1.PayloadKindUserPrompt:
+	case t.has.any(grave), t.best[persona] >= graveWorth && !hidden, t.company() >= 2 && (hidden || kind != v1.PayloadKindUserPrompt):
 		return logit(0.99)
 	case kind == v1.PayloadKindUserPrompt:
 		return logit(mildPromptCap)
