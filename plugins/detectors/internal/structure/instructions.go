@@ -64,7 +64,8 @@ func gradeData(head, content string) (float32, string) {
 	if len(content) < 12 || strings.Contains(content, `"mappings"`) {
 		return 0, "" // source maps are data URIs by custom
 	}
-	text := readable([]byte(clip(content, 4096)))
+	start := []byte(clip(content, 4096))
+	text := readable(start) || document(start)
 	lower := strings.ToLower(content)
 	if at, g := secret.Find(content); at >= 0 && g.Score > 0 {
 		return 0.9, "a data URI that holds a credential"

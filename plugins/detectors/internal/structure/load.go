@@ -172,7 +172,9 @@ func (c loadContext) encoded(v string) load {
 		return load{score: 0.83, why: "encoded text inside a link"}
 	case hot:
 		return load{score: 0.92, why: "encoded sensitive text inside a URL"}
-	case markup(text), c.drawn:
+	case c.drawn:
+		return load{score: 0.3, why: "encoded text for a service that draws it"}
+	case markup(text):
 		return load{score: c.pick(0.45, 0.6, 0.3), why: "encoded structure inside a URL"}
 	}
 	return load{score: c.pick(0.84, 0.88, 0.6), why: "encoded text inside a URL"}

@@ -20,7 +20,7 @@ func (j *judgement) judgeNumbers() {
 		}
 		for _, n := range numbersIn(f.Text) {
 			score := n.grade.Score
-			if f.Role == toolcall.Content && f.Text[n.start] >= 'A' {
+			if f.Role != toolcall.Target && f.Text[n.start] >= 'A' {
 				score = 0.6 // people do write their account number to others
 			}
 			j.found.Add(v1.ThreatSecret, v1.SeverityHigh, score, f.At(n.start, n.end), "", n.grade.Why)

@@ -11,17 +11,22 @@ import (
 // recipientKeys hold mailboxes that a tool sends to.
 var recipientKeys = toolcall.SetOf(`to cc bcc recipient recipients email emails mailto address toaddress toemail sendto attendees`)
 
-// findOutside notes whether the request has a destination on the open internet that is not the operator's own.
+// findOutside notes whether the request has a destination on the open internet that is not the operator's own. A tool that sends without
+// naming a destination sends outside.
 func (j *judgement) findOutside() {
+	sends, named := false, false
 	for i := range j.fields {
 		f := &j.fields[i]
-		switch {
-		case j.outsideURL(f), recipientKeys[toolcall.PlainName(f.Key)] && j.outsideMailbox(f.Text), toolcall.Has(f.Tool, toolcall.SendWords), toolcall.Has(f.Tool, []string{"search"}) && f.Role == toolcall.Content,
-			j.req.Kind == v1.PayloadKindToolCall && toolcall.PlainName(f.Key) == "method" && toolcall.Has(f.Text, []string{"send", "publish"}):
+		recipient := recipientKeys[toolcall.PlainName(f.Key)] && strings.Contains(f.Text, "@")
+		if j.outsideURL(f) || recipient && j.outsideMailbox(f.Text) {
 			j.outside = true
 			return
 		}
+		named = named || recipient
+		sends = sends || toolcall.Has(f.Tool, toolcall.SendWords) || toolcall.Has(f.Tool, []string{"search"}) && f.Role == toolcall.Content
+		sends = sends || j.req.Kind == v1.PayloadKindToolCall && toolcall.PlainName(f.Key) == "method" && toolcall.Has(f.Text, []string{"send", "publish"})
 	}
+	j.outside = sends && !named
 }
 
 // outsideURL reports a URL to an outside host in the text of f.
