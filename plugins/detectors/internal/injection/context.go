@@ -115,7 +115,7 @@ func (p *page) look(start, end int) surroundings {
 		n, r := p.led(start, max(from, lead))
 		s.negated, s.reported = s.negated || n, s.reported || r
 	}
-	s.reported = s.reported || p.cued(from, start) || p.cued(end, to)
+	s.reported = s.reported || p.cued(from, start, cues) || p.cued(end, to, afterCues)
 	s.listed = p.listed(start, q, quoted)
 	s.topic = p.topic(start, end)
 	return s

@@ -34,6 +34,7 @@ func spanOf(kind v1.PayloadKind) int {
 const (
 	hiddenWorth  = 1.6 // nobody but a machine reads it
 	encodedWorth = 0.7 // somebody took the trouble to encode it
+	unspokenCost = -1  // all of it is rather spoken about than spoken
 	againWorth   = 0.3 // the share of further clues of a role that has one already
 	againMost    = 1.0
 )
@@ -129,6 +130,9 @@ func (t *tally) odds(kind v1.PayloadKind, hidden, encoded bool) float64 {
 	}
 	if hidden {
 		sum += hiddenWorth
+	}
+	if !t.spoken {
+		sum += unspokenCost
 	}
 	if encoded {
 		sum += encodedWorth

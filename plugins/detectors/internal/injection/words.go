@@ -36,6 +36,9 @@ var (
 		"tells", "telling", "instructing", "instructs", "technique", "techniques", "vulnerability", "exploit", "exploits", "mitigation", "classifier", "scanner", "quote", "quoted", "wrote",
 		"convince", "convinces", "convincing", "manipulate", "manipulates", "manipulating", "coerce", "coercing", "suspicious", "hypothetical", "e.g", "called", "named", "titled",
 		"beispiel", "angreifer", "exemple", "attaquant", "ejemplo", "atacante", "esempio", "exemplo", "пример", "например", "voorbeeld", "przykład", "örnek", "contoh")
+	// afterCues are those of them that speak of what stands before them.
+	afterCues = words("example", "examples", "phrases", "phrase", "attack", "attacks", "attacker", "attackers", "adversarial", "injection", "injections", "malicious", "detected", "flagged",
+		"blocked", "pattern", "patterns", "payload", "payloads", "technique", "techniques", "vulnerability", "exploit", "suspicious")
 	// ruleKeys are the keys of rules, tests and lists of phrases.
 	ruleKeys = words("pattern", "patterns", "regex", "regexp", "match", "matches", "example", "examples", "test", "tests", "payload", "payloads", "attack", "attacks", "title", "rule", "rules",
 		"signature", "signatures", "input", "inputs", "positive", "negative", "sample", "samples", "keyword", "keywords", "phrase", "phrases", "contains", "literal", "literals", "detect", "detects",
@@ -85,14 +88,14 @@ func (p *page) led(start, low int) (negated, reported bool) {
 	return false, reported
 }
 
-// cued reports whether a word in [from, to) says that words are being talked about.
-func (p *page) cued(from, to int) bool {
+// cued reports whether a word in [from, to) is one of set: it says that words are being talked about.
+func (p *page) cued(from, to int, set map[string]bool) bool {
 	var w text.Word
 	for at := from; at < to; {
 		if at = text.After(p.text, at, to, &w); at < 0 {
 			return false
 		}
-		if w.In(cues) && !p.inName(w.Start, at) {
+		if w.In(set) && !p.inName(w.Start, at) {
 			return true
 		}
 	}
