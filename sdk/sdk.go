@@ -126,7 +126,7 @@ func configure(req *v1.RequestHead) (v1.ResponseBody, error) {
 			return nil, abi.E("configure", v1.ErrorKindUnspecified, registered.Manifest.Name, asInvalid(err))
 		}
 		resp.Warnings = w
-	case len(body.Config) > 0:
+	case len(body.Config) > 0 && string(body.Config) != "{}": // both mean: no settings
 		return nil, abi.E("configure", v1.ErrorKindInvalid, registered.Manifest.Name,
 			errors.New("this plugin takes no configuration; remove its config from the policy"))
 	}

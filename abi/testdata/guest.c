@@ -1,6 +1,6 @@
 // A whole detector in C without any library. It reports the word "zebra" in every view.
 //
-//   clang --target=wasm32-unknown-unknown -O2 -nostdlib -Wl,--no-entry -o guest.wasm guest.c
+//   clang --target=wasm32-unknown-unknown -O2 -fno-builtin -nostdlib -Wl,--no-entry -o guest.wasm guest.c
 
 typedef unsigned char u8;
 typedef unsigned int u32;
@@ -8,9 +8,12 @@ typedef unsigned long long u64;
 
 #define EXPORT(name) __attribute__((export_name(#name))) name
 
-// ---- Reading protobuf: a span of bytes not read yet. Lengths are checked; on malformed input the span ends. ----
+// ---- Reading protobuf: a span of bytes not read yet. Where the bytes are malformed, the span ends and `malformed` is set. ----
 
 typedef struct { const u8 *p, *end; } span;
+static int malformed;
+
+static u64 fail(span *s) { malformed = 1; s->p = s->end; return 0; }
 
 static u64 varint(span *s) {
   u64 v = 0;
@@ -19,13 +22,11 @@ static u64 varint(span *s) {
     v |= (u64)(c & 127) << shift;
     if (c < 128) return v;
   }
-  s->p = s->end;
-  return 0;
+  return fail(s);
 }
 
-static span bytes(span *s) {
-  u64 n = varint(s);
-  if (n > (u64)(s->end - s->p)) n = 0, s->p = s->end;
+static span bytes(span *s, u64 n) {
+  if (n > (u64)(s->end - s->p)) n = fail(s);
   span b = {s->p, s->p + n};
   s->p += n;
   return b;
@@ -39,10 +40,10 @@ static int next(span *s, u32 *num, span *b) {
   b->p = b->end = 0;
   switch (tag & 7) {
   case 0: varint(s); break;
-  case 1: s->p = s->end - s->p < 8 ? s->end : s->p + 8; break;
-  case 2: *b = bytes(s); break;
-  case 5: s->p = s->end - s->p < 4 ? s->end : s->p + 4; break;
-  default: s->p = s->end;
+  case 1: bytes(s, 8); break;
+  case 2: *b = bytes(s, varint(s)); break;
+  case 5: bytes(s, 4); break;
+  default: fail(s);
   }
   return 1;
 }
@@ -78,19 +79,27 @@ static void scan(u32 view, span text) {
       finding(view, (u32)(p - text.p));
 }
 
-// detect answers DETECT: Request.detect is field 5, DetectRequest.views field 5, View.text field 2.
+// detect answers DETECT: Request.detect is field 5, DetectRequest.views field 5, View.text field 2. A request that cannot be read, or
+// holds nothing to judge, is an error: "nothing found" would be a lie.
 static void detect(span request) {
   u32 num, view = 0, n;
+  int asked = 0;
   span body, v, text;
+  malformed = 0;
   len = 8; // room for the head of Response.verdict, whose length is not known yet
   while (next(&request, &num, &body))
     if (num == 5)
-      while (next(&body, &num, &v))
+      for (asked = 1; next(&body, &num, &v);)
         if (num == 5) {
           while (next(&v, &num, &text))
             if (num == 2) scan(view, text);
           view++;
         }
+  if (malformed || !asked) {
+    len = 0;
+    LITERAL("\x0a\x02" "\x08\x01"); // Response.error: invalid
+    return;
+  }
   n = len - 8;
   u32 head = 8 - 1 - varint_size(n);
   len = head;

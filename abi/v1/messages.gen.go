@@ -255,7 +255,7 @@ type DescribeRequest struct {
 
 // ConfigureRequest runs once, before the snapshot that every call starts from.
 type ConfigureRequest struct {
-	// The operator's settings for this plugin, as JSON. Empty: defaults.
+	// The operator's settings for this plugin, as JSON without white space, usually an object. Empty: defaults.
 	Config []byte
 	// The files of the package, in the order of their names.
 	Assets []*Asset
@@ -302,7 +302,7 @@ type Manifest struct {
 	Limits *Limits
 	// Detectors: when to be woken. Absent: only where the policy says so.
 	Wake *Wake
-	// Detectors: the threats it may report. A finding with another threat is a failed call.
+	// Detectors: the threats it may report, at least one. A finding with another threat is a failed call.
 	Threats []Threat
 	// Detectors: send windows around the signature hits instead of whole views.
 	Excerpts bool

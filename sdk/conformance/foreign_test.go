@@ -40,7 +40,7 @@ func TestForeignGuests(t *testing.T) {
 			testSettings(t, packed)
 		}},
 		{"go", "", buildGo, nil},
-		{"contract", "", buildContractGuest, nil},
+		{"contract", "", buildContractGuest, testContractText},
 	} {
 		t.Run(f.name, func(t *testing.T) {
 			if testing.Short() {
@@ -117,6 +117,49 @@ func testManyFindings(t *testing.T, packed []byte) {
 	if err != nil || len(got) != abi.MaxFindings {
 		t.Errorf("%d findings, %v; want %d", len(got), err, abi.MaxFindings)
 	}
+}
+
+// testContractText: the manifest and the self-test that ABI.md shows belong to the plugin that it shows.
+func testContractText(t *testing.T, packed []byte) {
+	pkg, err := guest.Open("guest.wasm", packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest, err := guest.ParseManifest("ABI.md", shown(t, "```yaml\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := *pkg.Manifest
+	said.Digests = nil // the packer's, not the plugin's
+	if err := guest.SameManifest(manifest, &said); err != nil {
+		t.Error(err)
+	}
+	again, err := guest.Pack(pkg.Module, manifest, []*v1.Asset{{Name: guest.SelftestAsset, Data: shown(t, "```json\n", `{"kind"`)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if pkg, err = guest.Open("guest.wasm", again); err != nil {
+		t.Fatal(err)
+	}
+	if err := guest.Prove(t.Context(), newEngine(t), pkg); err != nil {
+		t.Error(err)
+	}
+}
+
+// shown returns the first block of ABI.md that begins so, without the fence.
+func shown(t *testing.T, fence string, begins ...string) []byte {
+	t.Helper()
+	text, err := os.ReadFile("../../abi/ABI.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin := strings.Join(begins, "")
+	_, rest, found := strings.Cut(string(text), fence+begin)
+	block, _, ended := strings.Cut(rest, "```")
+	if !found || !ended {
+		t.Fatalf("ABI.md shows nothing that begins with %s%s", fence, begin)
+	}
+	return []byte(begin + block)
 }
 
 // pack builds the plugin, asks it for its manifest and packs it.
