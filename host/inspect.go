@@ -169,12 +169,12 @@ func (in *inspection) detect(ctx context.Context) {
 		if !e.Wakes(&in.facts) {
 			continue
 		}
-		r := &full
-		if e.Excerpts() {
+		r, cuts := &full, in.cuts(e)
+		if cuts {
 			r = &cut
 		}
 		if *r == nil {
-			*r = in.request(e.Excerpts())
+			*r = in.request(cuts)
 		}
 		calls = append(calls, &asked{entry: e, request: *r})
 		in.decision.Called = append(in.decision.Called, e.Name)
@@ -194,6 +194,16 @@ func (in *inspection) detect(ctx context.Context) {
 			in.hold("%s", failure(c.entry, c.err))
 		}
 	}
+}
+
+// cuts reports whether a detector gets windows around the hits. One that wakes for this kind of payload judges more than what a signature
+// saw, and gets all of it: a tool call cut in pieces is no tool call.
+func (in *inspection) cuts(e *guest.Entry) bool {
+	if !e.Excerpts() {
+		return false
+	}
+	wake := e.Plugin.Manifest().Wake
+	return wake == nil || !slices.Contains(wake.Kinds, in.payload.Kind)
 }
 
 func (in *inspection) request(cut bool) *request {
