@@ -64,3 +64,19 @@ func TestCleanKeepsOneLine(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+func TestDistinct(t *testing.T) {
+	f := func(view string, start, end int, confidence float64) Finding {
+		return Finding{Detector: "d", Threat: v1.ThreatPromptInjection, View: view, Start: start, End: end, Confidence: confidence}
+	}
+	other := f("text", 10, 50, 0.9)
+	other.Detector = "e"
+	got := distinct([]Finding{f("text", 10, 50, 0.9), f("html.comment", 20, 50, 0.9), f("text", 60, 70, 0.7), f("base64", 12, 40, 0.5), other})
+	var views []string
+	for _, g := range got {
+		views = append(views, g.Detector+" "+g.View)
+	}
+	if want := "d html.comment, e text, d text"; strings.Join(views, ", ") != want {
+		t.Errorf("%v, want %s", views, want)
+	}
+}

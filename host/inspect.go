@@ -34,27 +34,32 @@ func (h *Host) Inspect(ctx context.Context, p Payload) (*Decision, error) {
 	if p.Kind == v1.PayloadKindUnspecified {
 		p.Kind = v1.PayloadKindDoc
 	}
+	caller := ctx
 	ctx, cancel := context.WithTimeout(ctx, set.Policy.Deadline(len(p.Data)))
 	defer cancel()
-	in := inspection{host: h, set: set, payload: p, decision: &Decision{ID: p.ID, Findings: []Finding{}, Generation: set.Number}}
+	d := h.judge(ctx, set, p)
+	if err := caller.Err(); err != nil {
+		return nil, abi.E("inspect", v1.ErrorKindCanceled, p.ID, err)
+	}
+	d.Elapsed = time.Since(start)
+	h.metrics.observe(p.Kind, d)
+	return d, nil
+}
+
+// judge runs the steps.
+func (h *Host) judge(ctx context.Context, set *guest.Set, p Payload) *Decision {
+	in := inspection{set: set, payload: p, decision: &Decision{ID: p.ID, Findings: []Finding{}, Generation: set.Number}}
 	if in.gate() {
 		in.read()
-		in.match()
+		in.match(ctx)
 		in.detect(ctx)
 		in.views.Release()
 	}
-	d := in.finish()
-	d.Elapsed = time.Since(start)
-	h.metrics.observe(p.Kind, d)
-	if err := context.Cause(ctx); err != nil && ctx.Err() == context.Canceled {
-		return nil, abi.E("inspect", v1.ErrorKindCanceled, p.ID, err)
-	}
-	return d, nil
+	return in.finish()
 }
 
 // inspection is one payload on its way through. It is used by one goroutine but for calls.
 type inspection struct {
-	host     *Host
 	set      *guest.Set
 	payload  Payload
 	views    *view.Set
@@ -101,9 +106,9 @@ func (in *inspection) read() {
 }
 
 // match runs the signatures over every view. Shadow signatures are noted and change nothing.
-func (in *inspection) match() {
+func (in *inspection) match(ctx context.Context) {
 	budget := signatures.BudgetOf(in.set.Policy.Limits.MatchBudget(len(in.payload.Data)))
-	q := signatures.Query{Kind: in.payload.Kind, Budget: budget}
+	q := signatures.Query{Kind: in.payload.Kind, Budget: budget, Ctx: ctx}
 	var found []signatures.Hit
 	for i := range in.views.Views {
 		var err error
@@ -250,7 +255,7 @@ func clean(s string) string {
 // finish turns findings and failures into a verdict.
 func (in *inspection) finish() *Decision {
 	d := in.decision
-	sort.SliceStable(d.Findings, func(a, b int) bool { return d.Findings[a].Confidence > d.Findings[b].Confidence })
+	d.Findings = distinct(d.Findings)
 	d.Score = score(d.Findings)
 	held := len(d.Held) > 0
 	d.Verdict = verdictOf(in.set.Policy, in.payload.Kind, d.Findings, held)
@@ -258,4 +263,37 @@ func (in *inspection) finish() *Decision {
 		d.Verdict = Ambiguous
 	}
 	return d
+}
+
+// distinct sorts findings by confidence and drops those that say again, less surely, what another finding of the same detector says of the
+// same bytes: what an HTML comment hides is also in the page's text, and base64 in a comment is in the comment. Among equals the deepest
+// view stays, since it tells most.
+func distinct(findings []Finding) []Finding {
+	sort.SliceStable(findings, func(a, b int) bool {
+		x, y := findings[a], findings[b]
+		if x.Confidence != y.Confidence {
+			return x.Confidence > y.Confidence
+		}
+		return depth(x.View) > depth(y.View)
+	})
+	kept := findings[:0]
+	for _, f := range findings {
+		if !slices.ContainsFunc(kept, func(k Finding) bool { return covers(k, f) }) {
+			kept = append(kept, f)
+		}
+	}
+	return kept
+}
+
+// depth orders views: the payload's own text is the shallowest.
+func depth(name string) int {
+	if name == "text" {
+		return 0
+	}
+	return 1 + strings.Count(name, ">")
+}
+
+// covers reports whether k says what f says: the same accusation by the same detector of the same place, read in another view.
+func covers(k, f Finding) bool {
+	return k.Detector == f.Detector && k.Threat == f.Threat && k.View != f.View && k.Start < f.End && f.Start < k.End
 }

@@ -34,7 +34,7 @@ func TestDefaultIsComplete(t *testing.T) {
 			t.Errorf("the default says nothing of %s", name)
 		}
 	}
-	if l.PayloadBytes != 4<<20 || l.Deadline != 250*time.Millisecond {
+	if l.PayloadBytes != 4<<20 || l.Deadline != time.Second {
 		t.Errorf("limits %+v", l)
 	}
 	for _, k := range append(v1.PayloadKindValues(), 0, 99, -1) {
