@@ -44,7 +44,7 @@
 //     literal, a space beside a mark matches white space only.
 //   - \b and \B know the letters, marks and digits of every script, and take the underscore, which Markdown puts around words, for a
 //     sign. (RE2 knows ASCII only, and the underscore is a letter to it.)
-//   - word: true adds: neither an accepted literal nor the match touches a letter, mark or digit of any script.
+//   - word: true adds: no letter, mark or digit of any script touches the match, or a letter or digit at an edge of a literal.
 //
 // # Cost
 //

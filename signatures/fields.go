@@ -62,7 +62,7 @@ var signatureFields = []field[*Signature]{
 		func(d *decoder, s *Signature, path string, n *yaml.Node) {
 			s.ExactSpaces = d.choice(path, n, "flexible", "exact") == 1
 		}},
-	{"word", "`true` or `false`", false, "`false`", "`true`: no letter, mark or digit of any script may touch a literal or the match. Not for scripts without spaces.",
+	{"word", "`true` or `false`", false, "`false`", "`true`: no letter, mark or digit of any script may touch the match, or a letter or digit at an edge of a literal. Not for scripts without spaces.",
 		func(d *decoder, s *Signature, path string, n *yaml.Node) {
 			s.Word = d.choice(path, n, "false", "true") == 1
 		}},

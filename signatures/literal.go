@@ -148,9 +148,14 @@ func (l *literal) startAt(text []byte, i int) (int, bool) {
 	return i, l.alone(text, i, end)
 }
 
-// alone checks the word rule.
+// alone checks the word rule: a letter or digit at an edge of the literal must not touch another one.
 func (l *literal) alone(text []byte, start, end int) bool {
-	return !l.word || !wordBefore(text, start) && !wordAfter(text, end)
+	if !l.word {
+		return true
+	}
+	first, _ := runeAt(text, start)
+	last := runeBefore(text, end)
+	return !(isWord(first) && wordBefore(text, start)) && !(isWord(last) && wordAfter(text, end))
 }
 
 func (e *element) forward(text []byte) (int, bool) {
