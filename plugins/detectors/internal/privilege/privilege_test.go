@@ -66,6 +66,10 @@ func TestCallsThatDoNot(t *testing.T) {
 		`{"name":"list_members","arguments":{"role":"admin"}}`,
 		`{"name":"get_policy","arguments":{"name":"default"}}`,
 		`{"name":"fetch","arguments":{"url":"https://example.org/immune-system"}}`,
+		`{"name":"edit_file","arguments":{"path":"src/reflex/rules.ts","new_string":"x"}}`,
+		`{"name":"write_file","arguments":{"path":"docs/immune-system.md","content":"x"}}`,
+		`{"name":"list_detector_settings","arguments":{"limit":5}}`,
+		`{"name":"add_field","arguments":{"name":"x","readonly":false}}`,
 		`{"name":"update_issue","arguments":{"title":"The reflex rules page is slow","state":"open"}}`,
 	} {
 		if got := call(d, text); got >= 0.5 {
@@ -76,7 +80,7 @@ func TestCallsThatDoNot(t *testing.T) {
 
 func TestEverydayElevationIsAmbiguous(t *testing.T) {
 	d := New(Config{})
-	for _, text := range []string{"sudo apt-get update", "sudo systemctl restart nginx", "chmod 777 out.txt"} {
+	for _, text := range []string{"sudo apt-get update", "sudo systemctl restart nginx", "chmod 777 out.txt", `{"name":"write_file","arguments":{"path":"AGENTS.md","content":"x"}}`, `{"name":"edit_file","arguments":{"path":".vscode/settings.json","new_string":"x"}}`} {
 		if got := call(d, text); got < 0.5 || got >= threat {
 			t.Errorf("%.2f for %s, want the ambiguous band", got, text)
 		}

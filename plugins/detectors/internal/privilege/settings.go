@@ -13,7 +13,7 @@ var (
 		autoapprove autoapproveall autoapprovetools alwaysallow alwaysapprove allowalltools allowall enableallprojectmcpservers yolo yolomode godmode unrestricted unrestrictedmode privileged hostpid hostnetwork hostipc allowprivilegeescalation
 		runasroot asroot elevated elevate isadmin issuperuser superuser adminmode rootmode trustall trustalltools nosandbox unsafemode chattoolsautoapprove chattoolsglobalautoapprove`)
 	brakes = toolcall.SetOf(`sandbox sandboxed sandboxenabled requireapproval requireapprovals requiresapproval requireconfirmation requiresconfirmation confirmationrequired approvalrequired auditenabled audit logging loggingenabled enablelogging guardrails guardrailsenabled
-		safety safetyenabled safetychecks safemode enforcepolicy enforcement policyenforcement quarantine quarantineenabled immuneenabled reflexenabled authrequired requireauth mfarequired requiremfa runasnonroot readonly readonlyrootfilesystem humanintheloop askbeforerun`)
+		safety safetyenabled safetychecks safemode enforcepolicy enforcement policyenforcement quarantine quarantineenabled immuneenabled reflexenabled authrequired requireauth mfarequired requiremfa runasnonroot humanintheloop askbeforerun`)
 	// modes are values that grant everything.
 	modes    = map[string]bool{"bypasspermissions": true, "danger-full-access": true, "dangerfullaccess": true, "never-ask": true, "full-access": true, "fullaccess": true, "yolo": true, "unrestricted": true, "dontask": true, "allow-all": true, "bypass": true, "god": true}
 	modeKeys = toolcall.SetOf(`mode defaultmode permissionmode permissionsmode sandboxmode approvalmode approvalpolicy approvals permissions sandbox sandboxpermissions securitymode accesslevel access policy safetylevel trustlevel`)
@@ -29,7 +29,7 @@ func settingEvidence(f *toolcall.Field) evidence {
 	case switches[key] && on:
 		return evidence{scoreLoosen, "asks for a setting that takes the brakes off"}
 	case brakes[key] && off:
-		if key == "readonly" || key == "logging" || key == "audit" && !f.Literal {
+		if key == "logging" || key == "audit" && !f.Literal {
 			return evidence{scoreOrdinary, "turns off a protection"}
 		}
 		return evidence{scoreLoosen, "turns off a protection"}
