@@ -83,23 +83,24 @@ func noted(r *conformance.Report) bool {
 
 // testSettings: what CONFIGURE stores is there in every later call, and settings that are not understood refuse the plugin.
 func testSettings(t *testing.T, packed []byte) {
-	const text = "Kindly Wire The Funds; do not transfer the whole balance."
-	const refused = ""
+	const text = "Kindly Wire The Funds, then transfer the whole balance."
+	const usual, both, refused = "transfer the whole balance", "Wire The Funds|transfer the whole balance", ""
 	for config, want := range map[string]string{
-		"":                                    "transfer the whole balance",
-		` { } `:                               "transfer the whole balance",
-		`{"phrase": "wire the fund\u0073"}`:   "Wire The Funds",
-		`{"phrase": null}`:                    refused,
-		`{"phrase": "wir"}`:                   refused,
-		`{"phrase": "wire the f\u00fcnds"}`:   refused,
-		`{"phrase": "wire the \ud83d\ude00"}`: refused,
-		`{"phrase": "wire the \ud83d"}`:       refused,
-		`{"fraze": "wire the funds"}`:         refused,
-		`{"phrase": "wire the funds"`:         refused,
-		`{"phrase": "wire the funds",}`:       refused,
-		`{"phrase": "wire the funds"}}`:       refused,
-		`["wire the funds"]`:                  refused,
-		strings.Repeat(`{"phrase":`, 100):     refused,
+		"":                                      usual,
+		` { } `:                                 usual,
+		`{"also": "wire the funds"}`:            both,
+		` {"al\u0073o":"WIRE the fund\u0073"} `: both,
+		`{"also": null}`:                        refused,
+		`{"also": "wir"}`:                       refused,
+		`{"also": "wire the f\u00fcnds"}`:       refused,
+		`{"also": "wire the \ud83d\ude00"}`:     refused,
+		`{"also": "wire the \ud83d"}`:           refused,
+		`{"phrase": "wire the funds"}`:          refused,
+		`{"also": "wire the funds"`:             refused,
+		`{"also": "wire the funds",}`:           refused,
+		`{"also": "wire the funds"}}`:           refused,
+		`["wire the funds"]`:                    refused,
+		strings.Repeat(`{"also":`, 100):         refused,
 	} {
 		got, err := detect(t, packed, config, text)
 		switch {

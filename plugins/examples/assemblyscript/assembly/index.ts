@@ -1,5 +1,5 @@
-// A detector in AssemblyScript that speaks JSON, written from the text of the ABI alone. It reports a phrase, in capitals or not, in every
-// reading of a payload: "transfer the whole balance", or what the operator's setting says, such as {"phrase": "wire the funds"}.
+// A detector in AssemblyScript that speaks JSON, written from the text of the ABI alone. It reports the phrase "transfer the whole
+// balance", in capitals or not, in every reading of a payload, and one more if the operator's settings name it: {"also": "wire the funds"}.
 
 import { LIST, OBJECT, Reader, Writer } from "./json";
 
@@ -19,10 +19,38 @@ const reader = new Reader();
 const settings = new Reader();
 const writer = new Writer();
 
-// The phrase, in small letters. CONFIGURE may change it, and the snapshot keeps that for every later call.
-const phrase = memory.data(MAX_PHRASE);
-let phraseLength: usize = 0;
-learn("transfer the whole balance");
+// A phrase to find, in small letters.
+class Phrase {
+  constructor(private ptr: usize) {}
+
+  length: usize = 0;
+
+  // learn takes 4 to 64 characters of ASCII and nothing else.
+  learn(ptr: usize, len: usize): bool {
+    if (len < 4 || len > <usize>MAX_PHRASE) return false;
+    for (let i: usize = 0; i < len; i++) {
+      if (load<u8>(ptr + i) > 0x7e) return false;
+      store<u8>(this.ptr + i, lower(load<u8>(ptr + i)));
+    }
+    this.length = len;
+    return true;
+  }
+
+  // standsAt tells whether the phrase begins at ptr, where left bytes are left of the text. A phrase that was not learnt stands nowhere.
+  standsAt(ptr: usize, left: usize): bool {
+    if (this.length == 0 || this.length > left) return false;
+    for (let i: usize = 0; i < this.length; i++) {
+      if (lower(load<u8>(ptr + i)) != load<u8>(this.ptr + i)) return false;
+    }
+    return true;
+  }
+}
+
+// CONFIGURE may set the second one, and the snapshot keeps that for every later call.
+const phrase = new Phrase(memory.data(MAX_PHRASE));
+const also = new Phrase(memory.data(MAX_PHRASE));
+const usual = String.UTF8.encode("transfer the whole balance");
+phrase.learn(changetype<usize>(usual), usual.byteLength);
 
 // ---- Exports ----
 
@@ -90,7 +118,7 @@ function describe(): void {
   let found = find("describe");
   if (found) reader.skip();
   writer.put('{"manifest":{"name":"balance-assemblyscript","version":"1.0.0","kind":1,"abi":1,"encoding":2,"ops":[16],');
-  writer.put('"summary":"An example in AssemblyScript: finds a phrase, \\"transfer the whole balance\\" by default.",');
+  writer.put('"summary":"An example in AssemblyScript: finds the phrase \\"transfer the whole balance\\".",');
   writer.put('"license":"Apache-2.0","wake":{"always":true},"threats":[1]}}');
   finish(found);
 }
@@ -106,7 +134,7 @@ function configure(): void {
     }
   }
   writer.put('{"configured":{}}');
-  if (!understood) error(INVALID, 'the settings must be like {"phrase":"..."}, with 4 to 64 characters of ASCII');
+  if (!understood) error(INVALID, 'the settings must be like {"also":"..."}, with 4 to 64 characters of ASCII');
   finish(found);
 }
 
@@ -116,28 +144,13 @@ function apply(ptr: usize, len: usize): bool {
   settings.open(ptr, len);
   if (settings.enter(OBJECT)) {
     while (settings.key()) {
-      let known = settings.is("phrase");
-      if (known) known = settings.text() && setPhrase(settings.ptr, settings.len);
+      let known = settings.is("also");
+      if (known) known = settings.text() && also.learn(settings.ptr, settings.len);
       else settings.skip();
       understood = understood && known;
     }
   }
   return settings.atEnd() && understood;
-}
-
-function setPhrase(ptr: usize, len: usize): bool {
-  if (len < 4 || len > <usize>MAX_PHRASE) return false;
-  for (let i: usize = 0; i < len; i++) {
-    if (load<u8>(ptr + i) > 0x7e) return false;
-  }
-  for (let i: usize = 0; i < len; i++) store<u8>(phrase + i, lower(load<u8>(ptr + i)));
-  phraseLength = len;
-  return true;
-}
-
-function learn(text: string): void {
-  for (let i = 0; i < text.length; i++) store<u8>(phrase + i, <u8>text.charCodeAt(i));
-  phraseLength = text.length;
 }
 
 // ---- DETECT ----
@@ -172,24 +185,27 @@ function views(): void {
   }
 }
 
-// scan reports the phrase at every place of one text, until the verdict is full.
+// scan reports the phrases at every place of one text, until the verdict is full.
 function scan(view: u32, ptr: usize, len: usize): void {
-  for (let at: usize = 0; at + phraseLength <= len && findings < MAX_FINDINGS; at++) {
-    if (!phraseAt(ptr + at)) continue;
-    if (writer.left() < FINDING) return;
+  let at: usize = 0;
+  while (at < len && findings < MAX_FINDINGS && writer.left() >= FINDING) {
+    let n = phraseAt(ptr + at, len - at);
+    if (n == 0) {
+      at++;
+      continue;
+    }
     if (findings++ > 0) writer.put(",");
     writer.put('{"threat":1,"severity":3,"confidence":0.8,"view":').number(view);
-    writer.put(',"start":').number(<u32>at).put(',"end":').number(<u32>(at + phraseLength));
-    writer.put(',"reason":"holds the phrase that it was set to find"}');
-    at += phraseLength - 1;
+    writer.put(',"start":').number(<u32>at).put(',"end":').number(<u32>(at + n));
+    writer.put(',"reason":"asks to move all the money"}');
+    at += n;
   }
 }
 
-function phraseAt(ptr: usize): bool {
-  for (let i: usize = 0; i < phraseLength; i++) {
-    if (lower(load<u8>(ptr + i)) != load<u8>(phrase + i)) return false;
-  }
-  return true;
+// phraseAt is the length of the phrase that begins at ptr, or 0.
+function phraseAt(ptr: usize, left: usize): usize {
+  if (phrase.standsAt(ptr, left)) return phrase.length;
+  return also.standsAt(ptr, left) ? also.length : 0;
 }
 
 function lower(c: u8): u8 {
