@@ -53,7 +53,8 @@ func TestTheWeakestGivesWay(t *testing.T) {
 func TestNameAndEnough(t *testing.T) {
 	var l List
 	add(&l, 0.9, 0, 10, "")
-	if !l.Name(v1.ThreatSSRF, At(0, 9, 12), "sig") || l.Name(v1.ThreatSSRF, At(1, 9, 12), "x") || l.Name(v1.ThreatSecret, At(0, 0, 5), "x") || l.Verdict().Findings[0].Signature != "sig" {
+	if !l.Name(v1.ThreatSSRF, At(0, 9, 12), "sig") || l.Name(v1.ThreatSSRF, At(1, 9, 12), "x") || l.Name(v1.ThreatSecret, At(0, 0, 5),
+		"x") || l.Verdict().Findings[0].Signature != "sig" {
 		t.Error("Name gives the wrong finding a signature")
 	}
 	for i := range enough - 1 {

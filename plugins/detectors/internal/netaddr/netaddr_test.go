@@ -65,7 +65,8 @@ func TestParseV4(t *testing.T) {
 
 func TestEndsInNumber(t *testing.T) {
 	for host, want := range map[string]bool{
-		"1.2.3.4": true, "1.2.3.4.": true, "example.1": true, "0x7f": true, "example.0x": true, "example.com": false, "": false, ".": false, "a.0xz": false, "08": true,
+		"1.2.3.4": true, "1.2.3.4.": true, "example.1": true, "0x7f": true, "example.0x": true, "example.com": false, "": false, ".": false, "a.0xz": false,
+		"08": true,
 	} {
 		if got := EndsInNumber(host); got != want {
 			t.Errorf("EndsInNumber(%q) = %v", host, got)

@@ -16,14 +16,26 @@ const (
 )
 
 var (
-	elevators   = []string{"sudo", "doas", "pkexec", "su", "runas", "gsudo", "psexec"}
-	shells      = map[string]bool{"bash": true, "sh": true, "zsh": true, "fish": true, "dash": true, "su": true, "cmd": true, "powershell": true, "pwsh": true}
-	ordinary    = map[string]bool{"apt": true, "apt-get": true, "dnf": true, "yum": true, "apk": true, "pacman": true, "brew": true, "snap": true, "pip": true, "npm": true, "systemctl": true, "service": true, "ls": true, "cat": true, "journalctl": true, "docker": true, "make": true, "ldconfig": true, "update-ca-certificates": true, "zypper": true, "mkdir": true, "lsof": true, "netstat": true, "ss": true}
-	rootGroups  = []string{"sudo", "wheel", "admin", "docker", "root", "adm", "lxd", "disk", "administrators", "shadow", "libvirt", "domain admins", "remote desktop users"}
-	guards      = []string{"auditd", "apparmor", "selinux", "firewalld", "ufw", "fail2ban", "falcon", "clamav", "wazuh", "crowdstrike", "osquery", "rsyslog", "syslog", "auditbeat", "falco", "defender", "mpssvc", "windefend", "sysmon", "carbonblack", "sentinel", "amygdala", "tetragon", "aide", "tripwire", "iptables", "nftables"}
-	agentFlags  = []string{"--dangerously-skip-permissions", "--dangerously-bypass-approvals-and-sandbox", "--allow-dangerously-skip-permissions", "--yolo", "--no-sandbox-agent", "--disable-sandbox", "--sandbox=false", "--sandbox danger-full-access", "--sandbox=danger-full-access", "-s danger-full-access", "--permission-mode bypasspermissions", "--permission-mode=bypasspermissions", "--ask-for-approval never", "--ask-for-approval=never", "-a never --sandbox", "--approval-mode yolo", "--approval-mode=yolo", "--auto-approve-all", "--trust-all-tools", "--allow-all-tools", "--skip-approval", "--no-approval", "--disable-guardrails", "--disable-hooks", "--allow-all-paths"}
-	secretRoots = []string{"/etc/sudoers", "/etc/shadow", "/etc/passwd", "/etc/gshadow", "/etc/group", "/etc/pam.d", "/etc/ld.so.preload", "/etc/security", "/etc/polkit-1", "/etc/ssh/sshd_config", "/root/.ssh", "/boot/", "/etc/apparmor", "/etc/selinux", "/etc/audit"}
-	autostarts  = []string{"/etc/cron", "/var/spool/cron", "/etc/systemd/system", "/etc/init.d", "/etc/rc.local", "/etc/profile", "authorized_keys", "/library/launchdaemons", "/library/launchagents", `\currentversion\run`, `start menu\programs\startup`, ".config/autostart"}
+	elevators = []string{"sudo", "doas", "pkexec", "su", "runas", "gsudo", "psexec"}
+	shells    = map[string]bool{"bash": true, "sh": true, "zsh": true, "fish": true, "dash": true, "su": true, "cmd": true, "powershell": true,
+		"pwsh": true}
+	ordinary = map[string]bool{"apt": true, "apt-get": true, "dnf": true, "yum": true, "apk": true, "pacman": true, "brew": true, "snap": true,
+		"pip": true, "npm": true, "systemctl": true, "service": true, "ls": true, "cat": true, "journalctl": true, "docker": true, "make": true,
+		"ldconfig": true, "update-ca-certificates": true, "zypper": true, "mkdir": true, "lsof": true, "netstat": true, "ss": true}
+	rootGroups = []string{"sudo", "wheel", "admin", "docker", "root", "adm", "lxd", "disk", "administrators", "shadow", "libvirt", "domain admins",
+		"remote desktop users"}
+	guards = []string{"auditd", "apparmor", "selinux", "firewalld", "ufw", "fail2ban", "falcon", "clamav", "wazuh", "crowdstrike", "osquery",
+		"rsyslog", "syslog", "auditbeat", "falco", "defender", "mpssvc", "windefend", "sysmon", "carbonblack", "sentinel", "amygdala", "tetragon", "aide",
+		"tripwire", "iptables", "nftables"}
+	agentFlags = []string{"--dangerously-skip-permissions", "--dangerously-bypass-approvals-and-sandbox", "--allow-dangerously-skip-permissions",
+		"--yolo", "--no-sandbox-agent", "--disable-sandbox", "--sandbox=false", "--sandbox danger-full-access", "--sandbox=danger-full-access",
+		"-s danger-full-access", "--permission-mode bypasspermissions", "--permission-mode=bypasspermissions", "--ask-for-approval never",
+		"--ask-for-approval=never", "-a never --sandbox", "--approval-mode yolo", "--approval-mode=yolo", "--auto-approve-all", "--trust-all-tools",
+		"--allow-all-tools", "--skip-approval", "--no-approval", "--disable-guardrails", "--disable-hooks", "--allow-all-paths"}
+	secretRoots = []string{"/etc/sudoers", "/etc/shadow", "/etc/passwd", "/etc/gshadow", "/etc/group", "/etc/pam.d", "/etc/ld.so.preload",
+		"/etc/security", "/etc/polkit-1", "/etc/ssh/sshd_config", "/root/.ssh", "/boot/", "/etc/apparmor", "/etc/selinux", "/etc/audit"}
+	autostarts = []string{"/etc/cron", "/var/spool/cron", "/etc/systemd/system", "/etc/init.d", "/etc/rc.local", "/etc/profile", "authorized_keys",
+		"/library/launchdaemons", "/library/launchagents", `\currentversion\run`, `start menu\programs\startup`, ".config/autostart"}
 )
 
 // commandEvidence judges one command.
@@ -66,7 +78,8 @@ func ownership(name, text string) evidence {
 		case contains(text, []string{"u+s", "g+s", "+s ", " 4755", " 4777", " 2755", " 6755", " 4711", "04755"}):
 			return evidence{scoreTakeover, "makes a program run with its owner's rights"}
 		case contains(text, []string{" 777", " 0777", " 666", "a+w", "a+rwx", "o+w", "ugo+rwx"}):
-			if contains(text, []string{" / ", " /etc", " /usr", " /bin", " /var", " /root", " /boot", " /opt", " /home", " ~", " -r /"}) || strings.HasSuffix(text, " /") {
+			if contains(text, []string{" / ", " /etc", " /usr", " /bin", " /var", " /root", " /boot", " /opt", " /home", " ~",
+				" -r /"}) || strings.HasSuffix(text, " /") {
 				return evidence{scoreLoosen, "lets everybody change system files"}
 			}
 			return evidence{scoreOrdinary, "lets everybody change a file"}
@@ -117,13 +130,16 @@ func accounts(name, text string) evidence {
 func containers(name, text string) evidence {
 	switch name {
 	case "docker", "podman", "nerdctl":
-		if contains(text, []string{"--privileged", "-v /:/", "--volume /:/", "--volume=/:/", "source=/,", "docker.sock:", "--pid=host", "--pid host", "--cap-add=all", "--cap-add all", "cap-add=sys_admin", "cap-add sys_admin", "--userns=host", "--security-opt seccomp=unconfined", "seccomp=unconfined", "apparmor=unconfined", "apparmor:unconfined"}) {
+		if contains(text, []string{"--privileged", "-v /:/", "--volume /:/", "--volume=/:/", "source=/,", "docker.sock:", "--pid=host", "--pid host",
+			"--cap-add=all", "--cap-add all", "cap-add=sys_admin", "cap-add sys_admin", "--userns=host", "--security-opt seccomp=unconfined",
+			"seccomp=unconfined", "apparmor=unconfined", "apparmor:unconfined"}) {
 			return evidence{scoreGrant, "starts a container that is not contained"}
 		}
 	case "nsenter":
 		return evidence{scoreLoosen, "enters the namespaces of another process"}
 	case "kubectl", "oc":
-		if contains(text, []string{"cluster-admin", "clusterrolebinding", "create rolebinding", "add-cluster-role-to-user", "scc-to-user", "--as=system:", "--as system:", "privileged"}) {
+		if contains(text, []string{"cluster-admin", "clusterrolebinding", "create rolebinding", "add-cluster-role-to-user", "scc-to-user", "--as=system:",
+			"--as system:", "privileged"}) {
 			return evidence{scoreGrant, "gives an account more rights in the cluster"}
 		}
 	case "chroot", "mount":
@@ -140,15 +156,19 @@ func containers(name, text string) evidence {
 func cloud(name, text string) evidence {
 	switch name {
 	case "aws":
-		if contains(text, []string{"attach-user-policy", "attach-role-policy", "attach-group-policy", "put-user-policy", "put-role-policy", "put-group-policy", "create-access-key", "add-user-to-group", "update-assume-role-policy", "create-login-profile", "update-login-profile", "create-policy-version", "set-default-policy-version", "administratoraccess", "pass-role", "update-function-code"}) {
+		if contains(text, []string{"attach-user-policy", "attach-role-policy", "attach-group-policy", "put-user-policy", "put-role-policy",
+			"put-group-policy", "create-access-key", "add-user-to-group", "update-assume-role-policy", "create-login-profile", "update-login-profile",
+			"create-policy-version", "set-default-policy-version", "administratoraccess", "pass-role", "update-function-code"}) {
 			return evidence{scoreGrant, "gives an account more rights in the cloud"}
 		}
 	case "gcloud":
-		if contains(text, []string{"add-iam-policy-binding", "set-iam-policy", "roles/owner", "roles/editor", "service-accounts keys create", "print-access-token", "print-identity-token"}) {
+		if contains(text, []string{"add-iam-policy-binding", "set-iam-policy", "roles/owner", "roles/editor", "service-accounts keys create",
+			"print-access-token", "print-identity-token"}) {
 			return evidence{scoreGrant, "gives an account more rights in the cloud"}
 		}
 	case "az":
-		if contains(text, []string{"role assignment create", "role definition", "ad app credential", "ad sp create-for-rbac", "get-access-token", "ad group member add", "elevateaccess"}) {
+		if contains(text, []string{"role assignment create", "role definition", "ad app credential", "ad sp create-for-rbac", "get-access-token",
+			"ad group member add", "elevateaccess"}) {
 			return evidence{scoreGrant, "gives an account more rights in the cloud"}
 		}
 	case "gsutil":
@@ -156,7 +176,8 @@ func cloud(name, text string) evidence {
 			return evidence{scoreLoosen, "opens a bucket to others"}
 		}
 	case "gh", "glab":
-		if contains(text, []string{"permission=admin", "collaborators", "branches/main/protection", "protection -x delete", "auth refresh -s", "secret set"}) {
+		if contains(text, []string{"permission=admin", "collaborators", "branches/main/protection", "protection -x delete", "auth refresh -s",
+			"secret set"}) {
 			return evidence{scoreElevate + 0.1, "gives an account more rights on the code host"}
 		}
 	case "vault":
@@ -169,7 +190,8 @@ func cloud(name, text string) evidence {
 
 // loosening judges turning off what guards the machine or what remembers.
 func loosening(name, text string) evidence {
-	off := contains(text, []string{" stop ", " disable ", " mask ", " kill ", " remove ", " purge "}) || strings.HasPrefix(text, "stop-service") || strings.Contains(text, " off")
+	off := contains(text, []string{" stop ", " disable ", " mask ", " kill ", " remove ", " purge "}) || strings.HasPrefix(text,
+		"stop-service") || strings.Contains(text, " off")
 	switch name {
 	case "setenforce":
 		if strings.Contains(text, " 0") || strings.Contains(text, "permissive") {
@@ -215,21 +237,26 @@ func agents(_, text string) evidence {
 	if contains(text, immuneTopic) && contains(text, []string{" -x ", " -xdelete", " -xpost", " -xput", "--request", " -d ", "--data", "-method"}) {
 		return evidence{0.88, "speaks for what guards the assistant"}
 	}
-	if contains(text, []string{"claude config set", "codex config", "gemini config", "cursor config"}) && contains(text, []string{"permission", "approval", "sandbox", "trust", "allow"}) {
+	if contains(text, []string{"claude config set", "codex config", "gemini config", "cursor config"}) && contains(text, []string{"permission",
+		"approval", "sandbox", "trust", "allow"}) {
 		return evidence{scoreLoosen, "loosens the settings of an assistant"}
 	}
 	return evidence{}
 }
 
 // writers are programs that change the files they name; others do it by redirection.
-var writers = map[string]bool{"tee": true, "cp": true, "mv": true, "rm": true, "ln": true, "install": true, "sed": true, "dd": true, "truncate": true, "rsync": true, "curl": true, "wget": true, "vim": true, "nano": true, "vi": true, "set-content": true, "add-content": true, "out-file": true, "copy-item": true, "remove-item": true, "perl": true, "patch": true, "chmod": true, "chown": true, "touch": true, "unlink": true, "shred": true, "git": true, "jq": true, "yq": true, "crontab": true, "reg": true}
+var writers = map[string]bool{"tee": true, "cp": true, "mv": true, "rm": true, "ln": true, "install": true, "sed": true, "dd": true, "truncate": true,
+	"rsync": true, "curl": true, "wget": true, "vim": true, "nano": true, "vi": true, "set-content": true, "add-content": true, "out-file": true,
+	"copy-item": true, "remove-item": true, "perl": true, "patch": true, "chmod": true, "chown": true, "touch": true, "unlink": true, "shred": true,
+	"git": true, "jq": true, "yq": true, "crontab": true, "reg": true}
 
 // writes judges the files that a command changes.
 func writes(name, text string) evidence {
 	target := text
 	if i := strings.LastIndexByte(text, '>'); i >= 0 {
 		target = text[i+1:]
-	} else if !writers[name] || name == "sed" && !strings.Contains(text, " -i") || name == "curl" && !strings.Contains(text, " -o") || name == "wget" && !strings.Contains(text, " -o") || name == "git" {
+	} else if !writers[name] || name == "sed" && !strings.Contains(text, " -i") || name == "curl" && !strings.Contains(text,
+		" -o") || name == "wget" && !strings.Contains(text, " -o") || name == "git" {
 		return evidence{}
 	}
 	if name == "crontab" && !strings.Contains(text, " -l") {

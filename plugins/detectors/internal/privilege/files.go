@@ -8,10 +8,19 @@ import (
 
 // Files that decide what an assistant may do, by product. Source: the products' documentation.
 var (
-	agentSettings = []string{".claude/settings", ".claude/hooks", ".claude.json", "claude_desktop_config.json", ".cursor/mcp.json", ".cursor/permissions", ".cursor/hooks", ".cursor/environment.json", ".vscode/mcp.json", "/.mcp.json", ".codex/config", ".codex/hooks", ".gemini/settings", ".gemini/trusted", ".continue/config", ".aider.conf", ".codeium/windsurf/mcp", ".windsurf/mcp", "cline_mcp_settings", ".roo/mcp", ".kiro/settings", ".amazonq/mcp", ".aws/amazonq", ".config/goose", ".opencode/", "opencode.json", ".config/zed/settings", ".openclaw/", ".copilot/mcp", "mcp_settings.json", "mcp_config.json", ".git/hooks/"}
-	editorFiles   = []string{".vscode/settings.json", ".vscode/tasks.json", ".devcontainer", ".husky/", ".idea/", "claude.local.md"}
-	agentRules    = []string{"claude.md", "agents.md", ".cursorrules", ".cursor/rules", "copilot-instructions.md", ".windsurfrules", ".clinerules", "gemini.md", ".roorules", ".github/instructions", ".kiro/steering", "soul.md", ".goosehints", ".junie/guidelines", ".claude/commands", ".claude/agents", ".claude/skills"}
-	immuneFiles   = []string{"amygdala/", "amygdala.y", "/immune", "immune_", "immune-", "/reflex", "reflex_", "reflex-", "reflexes", "/quarantine", "policies/default", "policies/amygdala", "signatures/packs", "plugins/detectors", "detectors/structure", "detectors/injection", "detectors/privilege", "detectors/schema", "guardrail", "/policy.y", "policy_engine", "/opa/", "sandbox.json", "sandbox-profile", "egress_policy", "egress-policy", "allowlist.y", "allowlist.json", "blocklist.y", "blocklist.json", "/audit.log", "audit_log", "/var/log/audit"}
+	agentSettings = []string{".claude/settings", ".claude/hooks", ".claude.json", "claude_desktop_config.json", ".cursor/mcp.json",
+		".cursor/permissions", ".cursor/hooks", ".cursor/environment.json", ".vscode/mcp.json", "/.mcp.json", ".codex/config", ".codex/hooks",
+		".gemini/settings", ".gemini/trusted", ".continue/config", ".aider.conf", ".codeium/windsurf/mcp", ".windsurf/mcp", "cline_mcp_settings",
+		".roo/mcp", ".kiro/settings", ".amazonq/mcp", ".aws/amazonq", ".config/goose", ".opencode/", "opencode.json", ".config/zed/settings", ".openclaw/",
+		".copilot/mcp", "mcp_settings.json", "mcp_config.json", ".git/hooks/"}
+	editorFiles = []string{".vscode/settings.json", ".vscode/tasks.json", ".devcontainer", ".husky/", ".idea/", "claude.local.md"}
+	agentRules  = []string{"claude.md", "agents.md", ".cursorrules", ".cursor/rules", "copilot-instructions.md", ".windsurfrules", ".clinerules",
+		"gemini.md", ".roorules", ".github/instructions", ".kiro/steering", "soul.md", ".goosehints", ".junie/guidelines", ".claude/commands",
+		".claude/agents", ".claude/skills"}
+	immuneFiles = []string{"amygdala/", "amygdala.y", "/immune", "immune_", "immune-", "/reflex", "reflex_", "reflex-", "reflexes", "/quarantine",
+		"policies/default", "policies/amygdala", "signatures/packs", "plugins/detectors", "detectors/structure", "detectors/injection",
+		"detectors/privilege", "detectors/schema", "guardrail", "/policy.y", "policy_engine", "/opa/", "sandbox.json", "sandbox-profile", "egress_policy",
+		"egress-policy", "allowlist.y", "allowlist.json", "blocklist.y", "blocklist.json", "/audit.log", "audit_log", "/var/log/audit"}
 )
 
 // fileEvidence judges a change to the file or files in text, which is in lower case.
@@ -39,7 +48,8 @@ func fileEvidence(text string) evidence {
 }
 
 // sourceEndings end the names of program text and documents: who develops a guard writes such files, and they change nothing that runs.
-var sourceEndings = []string{".go", ".ts", ".tsx", ".js", ".jsx", ".mjs", ".py", ".rs", ".java", ".kt", ".c", ".h", ".cc", ".cpp", ".cs", ".rb", ".php", ".swift", ".scala", ".md", ".mdx", ".rst", ".txt", ".html", ".css", ".scss", ".vue", ".svelte", ".ipynb", ".proto", ".sql", ".png", ".svg"}
+var sourceEndings = []string{".go", ".ts", ".tsx", ".js", ".jsx", ".mjs", ".py", ".rs", ".java", ".kt", ".c", ".h", ".cc", ".cpp", ".cs", ".rb",
+	".php", ".swift", ".scala", ".md", ".mdx", ".rst", ".txt", ".html", ".css", ".scss", ".vue", ".svelte", ".ipynb", ".proto", ".sql", ".png", ".svg"}
 
 // source reports a path, or a command's last word, that names program text or a document.
 func source(text string) bool {

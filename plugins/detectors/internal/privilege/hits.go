@@ -51,7 +51,8 @@ func (j *judgement) kindWeight(view *v1.View) float32 {
 }
 
 // talking are stems of words by which a text talks about such requests.
-var talking = []string{"attack", "malicious", "adversar", "exploit", "vulnerab", "detect", "for example", "e.g", "technique", "red team", "injection", "warning", "never ", "should not", "do not", "don't", "must not", "prevent", "risk", "option", "flag", "documentation"}
+var talking = []string{"attack", "malicious", "adversar", "exploit", "vulnerab", "detect", "for example", "e.g", "technique", "red team", "injection",
+	"warning", "never ", "should not", "do not", "don't", "must not", "prevent", "risk", "option", "flag", "documentation"}
 
 // around is how far the context of a hit is read.
 const around = 240

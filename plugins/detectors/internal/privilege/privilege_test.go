@@ -9,7 +9,8 @@ import (
 
 // call judges one tool call and returns the strongest confidence.
 func call(d *Detector, text string) float32 {
-	req := &v1.DetectRequest{Kind: v1.PayloadKindToolCall, Size: uint64(len(text)), Views: []*v1.View{{Name: "text", Text: []byte(text), Size: uint32(len(text)), Parent: -1}}}
+	req := &v1.DetectRequest{Kind: v1.PayloadKindToolCall, Size: uint64(len(text)), Views: []*v1.View{{Name: "text", Text: []byte(text),
+		Size: uint32(len(text)), Parent: -1}}}
 	var best float32
 	for _, f := range d.Detect(req).Findings {
 		best = max(best, f.Confidence)
@@ -22,12 +23,18 @@ const threat = 0.8 // the lower edge of the default policy's threat band
 func TestCallsThatEscalate(t *testing.T) {
 	d := New(Config{})
 	for _, text := range []string{
-		"sudo -i", "sudo su -", "sudo bash -c 'id'", "echo 'bob ALL=(ALL) NOPASSWD: ALL' | sudo tee /etc/sudoers.d/bob", "chmod u+s /bin/bash", "chmod 4755 /tmp/x", "chmod -R 777 /etc",
-		"usermod -aG docker bob", "gpasswd -a bob wheel", "net localgroup Administrators bob /add", "setcap cap_setuid+ep /usr/bin/python3", "docker run --rm -it --privileged ubuntu", "docker run -v /:/host alpine chroot /host",
-		"docker run -v /var/run/docker.sock:/var/run/docker.sock x", "kubectl create clusterrolebinding x --clusterrole=cluster-admin --user=bob", "aws iam attach-user-policy --user-name bob --policy-arn arn:aws:iam::aws:policy/AdministratorAccess",
-		"gcloud projects add-iam-policy-binding p --member=user:a@b.com --role=roles/owner", "az role assignment create --role Owner --assignee bob", "setenforce 0", "systemctl stop auditd", "pkill -f amygdala", "iptables -F", "ufw disable",
-		"Set-MpPreference -DisableRealtimeMonitoring $true", "claude --dangerously-skip-permissions -p 'go on'", "codex --sandbox danger-full-access", "echo '{}' > ~/.claude/settings.json", "sed -i s/enforce/off/ policies/default.yaml",
-		"cp evil.yaml signatures/packs/a.yaml", "rm -rf /var/lib/amygdala/quarantine", "echo 'ssh-ed25519 AAAA' >> ~/.ssh/authorized_keys", "nsenter -t 1 -m -u -n -i sh", "su''do -s", "echo x | tee /etc/ld.so.preload", "history -c",
+		"sudo -i", "sudo su -", "sudo bash -c 'id'", "echo 'bob ALL=(ALL) NOPASSWD: ALL' | sudo tee /etc/sudoers.d/bob", "chmod u+s /bin/bash",
+		"chmod 4755 /tmp/x", "chmod -R 777 /etc",
+		"usermod -aG docker bob", "gpasswd -a bob wheel", "net localgroup Administrators bob /add", "setcap cap_setuid+ep /usr/bin/python3",
+		"docker run --rm -it --privileged ubuntu", "docker run -v /:/host alpine chroot /host",
+		"docker run -v /var/run/docker.sock:/var/run/docker.sock x", "kubectl create clusterrolebinding x --clusterrole=cluster-admin --user=bob",
+		"aws iam attach-user-policy --user-name bob --policy-arn arn:aws:iam::aws:policy/AdministratorAccess",
+		"gcloud projects add-iam-policy-binding p --member=user:a@b.com --role=roles/owner", "az role assignment create --role Owner --assignee bob",
+		"setenforce 0", "systemctl stop auditd", "pkill -f amygdala", "iptables -F", "ufw disable",
+		"Set-MpPreference -DisableRealtimeMonitoring $true", "claude --dangerously-skip-permissions -p 'go on'", "codex --sandbox danger-full-access",
+		"echo '{}' > ~/.claude/settings.json", "sed -i s/enforce/off/ policies/default.yaml",
+		"cp evil.yaml signatures/packs/a.yaml", "rm -rf /var/lib/amygdala/quarantine", "echo 'ssh-ed25519 AAAA' >> ~/.ssh/authorized_keys",
+		"nsenter -t 1 -m -u -n -i sh", "su''do -s", "echo x | tee /etc/ld.so.preload", "history -c",
 		`{"name":"bash","arguments":{"command":"sudo chmod 777 /etc/passwd"}}`,
 		`{"name":"Bash","input":{"command":"ls","dangerouslyDisableSandbox":true}}`,
 		`{"tool":"write_file","params":{"path":".claude/settings.local.json","content":"{\"permissions\":{\"allow\":[\"Bash(*)\"]}}"}}`,
@@ -55,7 +62,8 @@ func TestCallsThatEscalate(t *testing.T) {
 func TestCallsThatDoNot(t *testing.T) {
 	d := New(Config{})
 	for _, text := range []string{
-		"ls -la /etc", "cat README.md", "chmod +x build.sh", "chmod 644 a.txt", "git commit -m 'sudo is documented'", "docker ps", "docker run --rm alpine echo hi", "kubectl get pods", "aws s3 ls", "npm test", "grep -r sudo docs/", "echo use sudo if needed",
+		"ls -la /etc", "cat README.md", "chmod +x build.sh", "chmod 644 a.txt", "git commit -m 'sudo is documented'", "docker ps",
+		"docker run --rm alpine echo hi", "kubectl get pods", "aws s3 ls", "npm test", "grep -r sudo docs/", "echo use sudo if needed",
 		"systemctl status nginx", "useradd --help", "iptables -L", "cat .claude/settings.json", "crontab -l", "history",
 		`{"name":"read_file","arguments":{"path":".claude/settings.json"}}`,
 		`{"name":"write_file","arguments":{"path":"docs/security.md","content":"Never run chmod 777 /etc or sudo -i as root."}}`,
@@ -80,7 +88,9 @@ func TestCallsThatDoNot(t *testing.T) {
 
 func TestEverydayElevationIsAmbiguous(t *testing.T) {
 	d := New(Config{})
-	for _, text := range []string{"sudo apt-get update", "sudo systemctl restart nginx", "chmod 777 out.txt", `{"name":"write_file","arguments":{"path":"AGENTS.md","content":"x"}}`, `{"name":"edit_file","arguments":{"path":".vscode/settings.json","new_string":"x"}}`} {
+	for _, text := range []string{"sudo apt-get update", "sudo systemctl restart nginx", "chmod 777 out.txt",
+		`{"name":"write_file","arguments":{"path":"AGENTS.md","content":"x"}}`,
+		`{"name":"edit_file","arguments":{"path":".vscode/settings.json","new_string":"x"}}`} {
 		if got := call(d, text); got < 0.5 || got >= threat {
 			t.Errorf("%.2f for %s, want the ambiguous band", got, text)
 		}
@@ -111,7 +121,8 @@ func hitOn(kind v1.PayloadKind, text, phrase string, hidden bool) *v1.DetectRequ
 	i := strings.Index(text, phrase)
 	return &v1.DetectRequest{
 		Kind: kind, Views: []*v1.View{{Name: "text", Text: []byte(text), Size: uint32(len(text)), Hidden: hidden, Parent: -1}},
-		Hits: []*v1.Hit{{Signature: "s", Threat: v1.ThreatPrivilegeEscalation, Severity: v1.SeverityHigh, Confidence: 0.86, Start: uint32(i), End: uint32(i + len(phrase))}},
+		Hits: []*v1.Hit{{Signature: "s", Threat: v1.ThreatPrivilegeEscalation, Severity: v1.SeverityHigh, Confidence: 0.86, Start: uint32(i),
+			End: uint32(i + len(phrase))}},
 	}
 }
 
@@ -137,7 +148,8 @@ func TestHitsAreWeighedByWhoSpeaks(t *testing.T) {
 func TestHostileHits(t *testing.T) {
 	d := New(Config{})
 	req := hitOn(v1.PayloadKindDoc, "abc", "abc", false)
-	req.Hits = append(req.Hits, &v1.Hit{Threat: v1.ThreatPrivilegeEscalation, View: 9, End: 3}, &v1.Hit{Threat: v1.ThreatPrivilegeEscalation, Start: 3, End: 1}, &v1.Hit{Threat: v1.ThreatPrivilegeEscalation, End: 99})
+	req.Hits = append(req.Hits, &v1.Hit{Threat: v1.ThreatPrivilegeEscalation, View: 9, End: 3}, &v1.Hit{Threat: v1.ThreatPrivilegeEscalation, Start: 3,
+		End: 1}, &v1.Hit{Threat: v1.ThreatPrivilegeEscalation, End: 99})
 	if v := d.Detect(req); len(v.Findings) != 1 {
 		t.Errorf("findings = %d", len(v.Findings))
 	}

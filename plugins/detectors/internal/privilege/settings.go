@@ -15,7 +15,8 @@ var (
 	brakes = toolcall.SetOf(`sandbox sandboxed sandboxenabled requireapproval requireapprovals requiresapproval requireconfirmation requiresconfirmation confirmationrequired approvalrequired auditenabled audit logging loggingenabled enablelogging guardrails guardrailsenabled
 		safety safetyenabled safetychecks safemode enforcepolicy enforcement policyenforcement quarantine quarantineenabled immuneenabled reflexenabled authrequired requireauth mfarequired requiremfa runasnonroot humanintheloop askbeforerun`)
 	// modes are values that grant everything.
-	modes    = map[string]bool{"bypasspermissions": true, "danger-full-access": true, "dangerfullaccess": true, "never-ask": true, "full-access": true, "fullaccess": true, "yolo": true, "unrestricted": true, "dontask": true, "allow-all": true, "bypass": true, "god": true}
+	modes = map[string]bool{"bypasspermissions": true, "danger-full-access": true, "dangerfullaccess": true, "never-ask": true, "full-access": true,
+		"fullaccess": true, "yolo": true, "unrestricted": true, "dontask": true, "allow-all": true, "bypass": true, "god": true}
 	modeKeys = toolcall.SetOf(`mode defaultmode permissionmode permissionsmode sandboxmode approvalmode approvalpolicy approvals permissions sandbox sandboxpermissions securitymode accesslevel access policy safetylevel trustlevel`)
 )
 
@@ -35,7 +36,8 @@ func settingEvidence(f *toolcall.Field) evidence {
 		return evidence{scoreLoosen, "turns off a protection"}
 	case modeKeys[key] && modes[value], strings.HasPrefix(key, "approval") && value == "never":
 		return evidence{scoreGrant, "asks for a mode in which nothing is approved"}
-	case (key == "user" || key == "runas" || key == "runasuser" || key == "asuser" || key == "username") && (value == "root" || value == "system" || value == "nt authority\\system") && toolcall.Has(f.Tool, toolcall.RunWords):
+	case (key == "user" || key == "runas" || key == "runasuser" || key == "asuser" || key == "username") && (value == "root" || value == "system" || value == "nt authority\\system") && toolcall.Has(f.Tool,
+		toolcall.RunWords):
 		return evidence{scoreElevate, "runs as the most powerful account"}
 	case key == "runasuser" && value == "0":
 		return evidence{scoreElevate, "runs as the most powerful account"}
@@ -44,9 +46,11 @@ func settingEvidence(f *toolcall.Field) evidence {
 }
 
 var (
-	grantTools = []string{"role", "grant", "permission", "member", "user", "invite", "iam", "policy", "group", "access", "share", "acl", "team", "privilege", "scope", "token", "account"}
-	grantKeys  = toolcall.SetOf("role roles permission permissions scope scopes policy policyarn policydocument access accesslevel privileges group groups action actions resource members member grant level principal principals")
-	grantAll   = []string{"administratoraccess", "roles/owner", "roles/editor", "cluster-admin", "organization admin", "org:admin", "admin:org", "superadmin", "super_admin", "super-admin", "sysadmin", "poweruseraccess", "iamfullaccess", "allusers", "allauthenticatedusers", "system:masters"}
+	grantTools = []string{"role", "grant", "permission", "member", "user", "invite", "iam", "policy", "group", "access", "share", "acl", "team",
+		"privilege", "scope", "token", "account"}
+	grantKeys = toolcall.SetOf("role roles permission permissions scope scopes policy policyarn policydocument access accesslevel privileges group groups action actions resource members member grant level principal principals")
+	grantAll  = []string{"administratoraccess", "roles/owner", "roles/editor", "cluster-admin", "organization admin", "org:admin", "admin:org",
+		"superadmin", "super_admin", "super-admin", "sysadmin", "poweruseraccess", "iamfullaccess", "allusers", "allauthenticatedusers", "system:masters"}
 )
 
 // grantEvidence judges giving somebody a role.
@@ -58,7 +62,8 @@ func grantEvidence(f *toolcall.Field) evidence {
 	switch {
 	case contains(value, grantAll):
 		return evidence{scoreGrant, "grants a role that may do anything"}
-	case !toolcall.Has(f.Tool, grantTools) || !toolcall.Has(f.Tool, append(changing, "grant", "add", "assign", "attach", "invite", "request", "elevate", "issue", "generate")):
+	case !toolcall.Has(f.Tool, grantTools) || !toolcall.Has(f.Tool, append(changing, "grant", "add", "assign", "attach", "invite", "request", "elevate",
+		"issue", "generate")):
 		return evidence{}
 	case value == "admin" || value == "owner" || value == "administrator" || value == "root" || value == "superuser" || value == "*" || value == "*:*" || value == "all" || value == "maintain":
 		return evidence{scoreLoosen, "grants the highest role"}
@@ -67,10 +72,14 @@ func grantEvidence(f *toolcall.Field) evidence {
 }
 
 var (
-	immuneWords = []string{"immune", "reflex", "amygdala", "quarantine", "guardrail", "detector", "signature", "interceptor", "policy", "safety", "moderation", "firewall", "sandbox", "audit", "approval", "hook", "watchdog", "allowlist", "whitelist", "blocklist", "denylist"}
-	immuneKeys  = toolcall.SetOf("topic channel subject event service component module target setting plugin detector rule ruleid reflex policy resource name key config section path endpoint url")
-	disarming   = []string{"disable", "bypass", "remove", "delete", "unload", "suppress", "mute", "release", "override", "stop", "pause", "off", "skip", "whitelist", "allow", "modify", "update", "set", "write", "edit", "patch", "put", "register", "inject", "rewrite", "clear", "reset", "unquarantine", "purge"}
-	immuneTopic = []string{"agent/immune/", "agent/reflex/", "immune/quarantine", "immune/cleared", "reflex/rules", "/api/plugins", "/api/policies", "/api/policy", "/api/signatures", "/api/quarantine"}
+	immuneWords = []string{"immune", "reflex", "amygdala", "quarantine", "guardrail", "detector", "signature", "interceptor", "policy", "safety",
+		"moderation", "firewall", "sandbox", "audit", "approval", "hook", "watchdog", "allowlist", "whitelist", "blocklist", "denylist"}
+	immuneKeys = toolcall.SetOf("topic channel subject event service component module target setting plugin detector rule ruleid reflex policy resource name key config section path endpoint url")
+	disarming  = []string{"disable", "bypass", "remove", "delete", "unload", "suppress", "mute", "release", "override", "stop", "pause", "off", "skip",
+		"whitelist", "allow", "modify", "update", "set", "write", "edit", "patch", "put", "register", "inject", "rewrite", "clear", "reset", "unquarantine",
+		"purge"}
+	immuneTopic = []string{"agent/immune/", "agent/reflex/", "immune/quarantine", "immune/cleared", "reflex/rules", "/api/plugins", "/api/policies",
+		"/api/policy", "/api/signatures", "/api/quarantine"}
 )
 
 // ruleEvidence judges calls that change what guards the assistant: its reflexes, detectors, policies, quarantine.
@@ -83,9 +92,12 @@ func (j *judgement) ruleEvidence(f *toolcall.Field) evidence {
 	switch {
 	case core && toolcall.Has(f.Tool, disarming):
 		return evidence{0.9, "a tool that changes what guards the assistant"}
-	case immuneKeys[toolcall.PlainName(f.Key)] && contains(value, immuneTopic) && (toolcall.Has(f.Tool, append(disarming, "publish", "post", "send", "emit", "delete")) || tool == "" || j.changes):
+	case immuneKeys[toolcall.PlainName(f.Key)] && contains(value, immuneTopic) && !source(value) && (toolcall.Has(f.Tool, append(disarming, "publish",
+		"post", "send", "emit", "delete")) || tool == "" || j.changes):
 		return evidence{0.88, "speaks for what guards the assistant"}
-	case immuneKeys[toolcall.PlainName(f.Key)] && !strings.ContainsAny(value, " \n") && contains(value, immuneWords[:6]) && contains(tool, []string{"disable", "unload", "remove", "delete", "stop", "bypass", "mute", "suppress", "update_config", "set_config", "edit_config", "write_config", "set_setting"}):
+	case immuneKeys[toolcall.PlainName(f.Key)] && !strings.ContainsAny(value, " \n") && contains(value, immuneWords[:6]) && contains(tool,
+		[]string{"disable", "unload", "remove", "delete", "stop", "bypass", "mute", "suppress", "update_config", "set_config", "edit_config",
+			"write_config", "set_setting"}):
 		return evidence{0.86, "changes what guards the assistant"}
 	}
 	return evidence{}
@@ -98,9 +110,13 @@ func documentEvidence(f *toolcall.Field) evidence {
 	}
 	text := squeeze(strings.ToLower(f.Text))
 	switch {
-	case contains(text, []string{`"action":"*","resource":"*"`, `"action":["*"],"resource":"*"`, `"action":["*"],"resource":["*"]`, `"action":"*","effect":"allow"`, `"action":"iam:*"`}):
+	case contains(text, []string{`"action":"*","resource":"*"`, `"action":["*"],"resource":"*"`, `"action":["*"],"resource":["*"]`,
+		`"action":"*","effect":"allow"`, `"action":"iam:*"`}):
 		return evidence{scoreGrant, "a policy that allows everything"}
-	case contains(text, []string{`"defaultmode":"bypasspermissions"`, `approval_policy="never"`, `sandbox_mode="danger-full-access"`, `"autoapprove":["*"]`, `"autoapprove":true`, `"chat.tools.autoapprove":true`, `"chat.tools.global.autoapprove":true`, `"enableallprojectmcpservers":true`, `"allow":["bash(*)"`, `"allow":["*"]`, `"bash(*)"`, `"dangerouslydisablesandbox":true`, `"disableallhooks":true`}):
+	case contains(text, []string{`"defaultmode":"bypasspermissions"`, `approval_policy="never"`, `sandbox_mode="danger-full-access"`,
+		`"autoapprove":["*"]`, `"autoapprove":true`, `"chat.tools.autoapprove":true`, `"chat.tools.global.autoapprove":true`,
+		`"enableallprojectmcpservers":true`, `"allow":["bash(*)"`, `"allow":["*"]`, `"bash(*)"`, `"dangerouslydisablesandbox":true`,
+		`"disableallhooks":true`}):
 		return evidence{scoreGrant, "settings by which an assistant approves its own calls"}
 	case contains(text, []string{"all=(all)nopasswd", "all=(all:all)nopasswd", "nopasswd:all"}):
 		return evidence{scoreTakeover, "lets an account run anything without a password"}

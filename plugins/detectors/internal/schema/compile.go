@@ -52,7 +52,8 @@ type patternSchema struct {
 
 // annotations are keywords that say nothing about validity. Source: JSON Schema 2020-12, core and validation.
 var annotations = map[string]bool{
-	"title": true, "description": true, "default": true, "examples": true, "$comment": true, "deprecated": true, "readOnly": true, "writeOnly": true, "contentEncoding": true, "contentMediaType": true, "contentSchema": true,
+	"title": true, "description": true, "default": true, "examples": true, "$comment": true, "deprecated": true, "readOnly": true, "writeOnly": true,
+	"contentEncoding": true, "contentMediaType": true, "contentSchema": true,
 	"$id": true, "$defs": true, "$anchor": true, "definitions": true,
 }
 
@@ -233,10 +234,12 @@ func (c *compiler) structural(n *node, k, depth int) (err error) {
 // bound compiles the keywords that are a number. What is left over is an annotation or unknown.
 func (c *compiler) bound(n *node, k int) (err error) {
 	counts := map[string]*int{
-		"minProperties": &n.minProps, "maxProperties": &n.maxProps, "minItems": &n.minItems, "maxItems": &n.maxItems, "minContains": &n.minContains, "maxContains": &n.maxContains,
-		"minLength": &n.minLength, "maxLength": &n.maxLength,
+		"minProperties": &n.minProps, "maxProperties": &n.maxProps, "minItems": &n.minItems, "maxItems": &n.maxItems, "minContains": &n.minContains,
+		"maxContains": &n.maxContains,
+		"minLength":   &n.minLength, "maxLength": &n.maxLength,
 	}
-	numbers := map[string]**number{"minimum": &n.min, "maximum": &n.max, "exclusiveMinimum": &n.exMin, "exclusiveMaximum": &n.exMax, "multipleOf": &n.multiple}
+	numbers := map[string]**number{"minimum": &n.min, "maximum": &n.max, "exclusiveMinimum": &n.exMin, "exclusiveMaximum": &n.exMax,
+		"multipleOf": &n.multiple}
 	src := c.t.Nodes[k]
 	switch {
 	case counts[src.Key] != nil:

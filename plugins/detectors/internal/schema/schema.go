@@ -77,7 +77,8 @@ func verdict(req *v1.DetectRequest, data []byte, found []violation) *v1.Verdict 
 			b.start, b.end = 0, size
 		}
 		v.Findings = append(v.Findings, &v1.Finding{
-			Threat: v1.ThreatSchemaViolation, Severity: v1.SeverityMedium, Confidence: 0.95, Start: uint32(b.start), End: uint32(b.end), Reason: clip(b.what, 250),
+			Threat: v1.ThreatSchemaViolation, Severity: v1.SeverityMedium, Confidence: 0.95, Start: uint32(b.start), End: uint32(b.end), Reason: clip(b.what,
+				250),
 		})
 	}
 	return v

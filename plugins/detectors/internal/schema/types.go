@@ -34,7 +34,8 @@ const (
 )
 
 var kindNames = map[string]fieldKind{
-	"double": kindDouble, "float": kindFloat, "int64": kindInt64, "uint64": kindUint64, "int32": kindInt32, "fixed64": kindFixed64, "fixed32": kindFixed32, "bool": kindBool, "string": kindString, "bytes": kindBytes,
+	"double": kindDouble, "float": kindFloat, "int64": kindInt64, "uint64": kindUint64, "int32": kindInt32, "fixed64": kindFixed64,
+	"fixed32": kindFixed32, "bool": kindBool, "string": kindString, "bytes": kindBytes,
 	"uint32": kindUint32, "sfixed32": kindSfixed32, "sfixed64": kindSfixed64, "sint32": kindSint32, "sint64": kindSint64,
 }
 

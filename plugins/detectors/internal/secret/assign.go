@@ -54,9 +54,12 @@ func unquote(v string) string {
 
 // dullValues are what documents and development set-ups put next to "password".
 var dullValues = map[string]bool{
-	"password": true, "passwd": true, "secret": true, "token": true, "admin": true, "root": true, "test": true, "testing": true, "guest": true, "user": true, "postgres": true, "mysql": true, "redis": true,
-	"none": true, "null": true, "nil": true, "true": true, "false": true, "undefined": true, "empty": true, "string": true, "required": true, "optional": true, "default": true, "letmein": true, "hunter2": true, "qwerty": true,
-	"passw0rd": true, "password1": true, "password123": true, "secret123": true, "test1234": true, "admin123": true, "mypassword": true, "mysecretpassword": true, "p@ssw0rd": true, "p@ssword": true, "pass": true,
+	"password": true, "passwd": true, "secret": true, "token": true, "admin": true, "root": true, "test": true, "testing": true, "guest": true,
+	"user": true, "postgres": true, "mysql": true, "redis": true,
+	"none": true, "null": true, "nil": true, "true": true, "false": true, "undefined": true, "empty": true, "string": true, "required": true,
+	"optional": true, "default": true, "letmein": true, "hunter2": true, "qwerty": true,
+	"passw0rd": true, "password1": true, "password123": true, "secret123": true, "test1234": true, "admin123": true, "mypassword": true,
+	"mysecretpassword": true, "p@ssw0rd": true, "p@ssword": true, "pass": true,
 }
 
 func gradeValue(key, v string) Grade {
@@ -96,7 +99,9 @@ func gradeWord(key, v string) Grade {
 // code reports an expression that reads the secret from somewhere: os.environ["X"], config.password, env.X, %s.
 func code(v string) bool {
 	lower := strings.ToLower(v)
-	for _, p := range []string{"os.", "env.", "env[", "process.", "config.", "self.", "this.", "settings.", "secrets.", "vault:", "vault://", "op://", "ssm:", "arn:", "ref+", "!ref", "!sub", "%s", "%d", "%(", "@", "/", "./", "~/", "http://", "https://", "file:", "env:", "var.", "local.", "data.", "&"} {
+	for _, p := range []string{"os.", "env.", "env[", "process.", "config.", "self.", "this.", "settings.", "secrets.", "vault:", "vault://", "op://",
+		"ssm:", "arn:", "ref+", "!ref", "!sub", "%s", "%d", "%(", "@", "/", "./", "~/", "http://", "https://", "file:", "env:", "var.", "local.", "data.",
+		"&"} {
 		if strings.HasPrefix(lower, p) {
 			return true
 		}

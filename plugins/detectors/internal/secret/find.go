@@ -12,9 +12,12 @@ type format struct {
 
 // formats are the prefixes that are searched in decoded data, where no signature has looked. The packs know many more.
 var formats = []format{
-	{"AKIA", 16, true, isUpperDigit}, {"ASIA", 16, true, isUpperDigit}, {"ghp_", 30, false, isWord}, {"gho_", 30, false, isWord}, {"ghs_", 30, false, isWord}, {"github_pat_", 40, false, isWord},
-	{"glpat-", 20, false, isToken}, {"sk-ant-", 20, false, isToken}, {"sk-proj-", 20, false, isToken}, {"sk-or-", 20, false, isToken}, {"sk-", 32, false, isToken}, {"xoxb-", 20, false, isToken}, {"xoxp-", 20, false, isToken},
-	{"sk_live_", 16, false, isWord}, {"sk_test_", 16, false, isWord}, {"AIza", 35, false, isToken}, {"hf_", 30, false, isWord}, {"npm_", 36, false, isWord}, {"SG.", 30, false, isDotted}, {"eyJ", 40, false, isDotted},
+	{"AKIA", 16, true, isUpperDigit}, {"ASIA", 16, true, isUpperDigit}, {"ghp_", 30, false, isWord}, {"gho_", 30, false, isWord}, {"ghs_", 30, false,
+		isWord}, {"github_pat_", 40, false, isWord},
+	{"glpat-", 20, false, isToken}, {"sk-ant-", 20, false, isToken}, {"sk-proj-", 20, false, isToken}, {"sk-or-", 20, false, isToken}, {"sk-", 32, false,
+		isToken}, {"xoxb-", 20, false, isToken}, {"xoxp-", 20, false, isToken},
+	{"sk_live_", 16, false, isWord}, {"sk_test_", 16, false, isWord}, {"AIza", 35, false, isToken}, {"hf_", 30, false, isWord}, {"npm_", 36, false,
+		isWord}, {"SG.", 30, false, isDotted}, {"eyJ", 40, false, isDotted},
 }
 
 // Find reports the first credential in text that was decoded from something else, and its grade.

@@ -35,7 +35,8 @@ func UserInfo(text string) Grade {
 // wordLike reports user:password pairs that documents use.
 func wordLike(user, pass string) bool {
 	lower := strings.ToLower(pass)
-	return dullValues[lower] || strings.EqualFold(user, pass) || strings.HasPrefix(lower, "pass") && len(lower) < 12 || lower == "pw" || lower == "pwd" || len(pass) < 3 || strings.Contains(pass, "[")
+	return dullValues[lower] || strings.EqualFold(user, pass) || strings.HasPrefix(lower,
+		"pass") && len(lower) < 12 || lower == "pw" || lower == "pwd" || len(pass) < 3 || strings.Contains(pass, "[")
 }
 
 // longPayload is from where a token is believed without its signature, which stands too far away to be seen.

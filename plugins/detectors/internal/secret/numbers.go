@@ -59,8 +59,10 @@ func dullDigits(d string) bool {
 
 // ibanLength is the length of an account number by country. Source: the IBAN registry of ISO 13616.
 var ibanLength = map[string]int{
-	"AT": 20, "BE": 16, "BG": 22, "CH": 21, "CZ": 24, "DE": 22, "DK": 18, "EE": 20, "ES": 24, "FI": 18, "FR": 27, "GB": 22, "GR": 27, "HR": 21, "HU": 28, "IE": 22, "IL": 23, "IS": 26, "IT": 27, "LI": 21, "LT": 20, "LU": 20,
-	"LV": 21, "MC": 27, "NL": 18, "NO": 15, "PL": 28, "PT": 25, "RO": 24, "RS": 22, "SA": 24, "SE": 24, "SI": 19, "SK": 24, "TR": 26, "UA": 29, "AE": 23, "BR": 29, "QA": 29, "KZ": 20,
+	"AT": 20, "BE": 16, "BG": 22, "CH": 21, "CZ": 24, "DE": 22, "DK": 18, "EE": 20, "ES": 24, "FI": 18, "FR": 27, "GB": 22, "GR": 27, "HR": 21, "HU": 28,
+	"IE": 22, "IL": 23, "IS": 26, "IT": 27, "LI": 21, "LT": 20, "LU": 20,
+	"LV": 21, "MC": 27, "NL": 18, "NO": 15, "PL": 28, "PT": 25, "RO": 24, "RS": 22, "SA": 24, "SE": 24, "SI": 19, "SK": 24, "TR": 26, "UA": 29, "AE": 23,
+	"BR": 29, "QA": 29, "KZ": 20,
 }
 
 // IBAN grades an international bank account number by its country's length and its check digits.

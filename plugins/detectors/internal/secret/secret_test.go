@@ -14,13 +14,15 @@ const (
 )
 
 func TestToken(t *testing.T) {
-	for _, v := range []string{"ghp_" + mixed30 + "aB3dE6", "AKIA" + "Q7ZT4RK5WM3XB6VC", "sk-" + mixed48, "xox" + "b-240195837461-" + mixed30[:24], "AIza" + mixed30 + "_-x7Q"} {
+	for _, v := range []string{"ghp_" + mixed30 + "aB3dE6", "AKIA" + "Q7ZT4RK5WM3XB6VC", "sk-" + mixed48, "xox" + "b-240195837461-" + mixed30[:24],
+		"AIza" + mixed30 + "_-x7Q"} {
 		if g := Token(v); g.Score < 0.9 {
 			t.Errorf("Token(%s...) = %+v", v[:6], g)
 		}
 	}
 	for _, v := range []string{
-		"AKIAIOSFODNN7EXAMPLE", "ghp_" + strings.Repeat("x", 36), "ghp_" + strings.Repeat("0", 36), "sk-your-key-here-1234567890", "ghp_<your token goes here>", "sk-ant-api03-...", "ghp_${GITHUB_TOKEN_FROM_CI}",
+		"AKIAIOSFODNN7EXAMPLE", "ghp_" + strings.Repeat("x", 36), "ghp_" + strings.Repeat("0", 36), "sk-your-key-here-1234567890",
+		"ghp_<your token goes here>", "sk-ant-api03-...", "ghp_${GITHUB_TOKEN_FROM_CI}",
 		"ghp_ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghij", "sk_live_FAKE" + "_TEST_KEY_00000000000", "glpat-aaaaaaaaaaaaaaaaaaaa",
 	} {
 		if g := Token(v); g.Score > 0 {
@@ -90,8 +92,9 @@ func TestAssignment(t *testing.T) {
 func TestUserInfo(t *testing.T) {
 	for text, want := range map[string]bool{
 		"postgres://svc:WkebnAH" + "Od1AAoG@db.prod.example.com": true, "https://bot:" + mixed30 + "@git.example.org": true,
-		"postgres://user:password@localhost/dev": false, "mysql://root:root@db": false, "postgres://u:${PW}@db": false, "redis://:@x": false, "https://example.org/a:b@c": false,
-		"http://user:pass@host": false, "postgres://app:<password>@db": false,
+		"postgres://user:password@localhost/dev": false, "mysql://root:root@db": false, "postgres://u:${PW}@db": false, "redis://:@x": false,
+		"https://example.org/a:b@c": false,
+		"http://user:pass@host":     false, "postgres://app:<password>@db": false,
 	} {
 		if g := UserInfo(text); (g.Score >= 0.7) != want {
 			t.Errorf("UserInfo(%q) = %+v", text, g)
@@ -137,12 +140,14 @@ func TestBasic(t *testing.T) {
 }
 
 func TestNumbers(t *testing.T) {
-	for v, want := range map[string]bool{"4111 1111 1111 1111": true, "4111-1111-1111-1112": false, "378282246310005": true, "0000000000000000": false, "1234567812345670": false} {
+	for v, want := range map[string]bool{"4111 1111 1111 1111": true, "4111-1111-1111-1112": false, "378282246310005": true, "0000000000000000": false,
+		"1234567812345670": false} {
 		if got := Card(v).Score > 0; got != want {
 			t.Errorf("Card(%q) = %v", v, got)
 		}
 	}
-	for v, want := range map[string]bool{"DE89370400440532013000": true, "GB82 WEST 1234 5698 7654 32": true, "DE89370400440532013001": false, "XX00": false, "DE8937040044053201300x": false} {
+	for v, want := range map[string]bool{"DE89370400440532013000": true, "GB82 WEST 1234 5698 7654 32": true, "DE89370400440532013001": false,
+		"XX00": false, "DE8937040044053201300x": false} {
 		if got := IBAN(v).Score > 0; got != want {
 			t.Errorf("IBAN(%q) = %v", v, got)
 		}
@@ -166,7 +171,8 @@ func TestFind(t *testing.T) {
 }
 
 func FuzzGrades(f *testing.F) {
-	for _, s := range []string{"password=abc", "https://u:p@h", "eyJhbGciOiJIUzI1NiJ9.a.b", "-----BEGIN X-----", "4111111111111111", "DE89", "5Hue", "sk-"} {
+	for _, s := range []string{"password=abc", "https://u:p@h", "eyJhbGciOiJIUzI1NiJ9.a.b", "-----BEGIN X-----", "4111111111111111", "DE89", "5Hue",
+		"sk-"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -50,7 +50,9 @@ func (j *judgement) sends(f *toolcall.Field) bool {
 }
 
 // leakMarks start the texts that an assistant must keep to itself. The user's own words rarely hold them.
-var leakMarks = []string{"system prompt:", "system prompt is", `"role":"system"`, `"role": "system"`, "<|im_start|>system", "conversation history:", "chat history:", "system message:", "my instructions are", "internal code name", "begin system prompt", "systemprompt:", "системный промпт:", "系统提示：", "システムプロンプト："}
+var leakMarks = []string{"system prompt:", "system prompt is", `"role":"system"`, `"role": "system"`, "<|im_start|>system", "conversation history:",
+	"chat history:", "system message:", "my instructions are", "internal code name", "begin system prompt", "systemprompt:", "системный промпт:",
+	"系统提示：", "システムプロンプト："}
 
 // judgeSent judges texts that a tool sends outside: instructions and memory of the assistant, and unusual sizes.
 func (j *judgement) judgeSent(f *toolcall.Field) {

@@ -14,7 +14,8 @@ import (
 func (j *judgement) judgeCommands() {
 	for i := range j.fields {
 		f := &j.fields[i]
-		if j.req.Kind == v1.PayloadKindToolCall && !f.Opened && (f.Role == toolcall.Command || f.Role == toolcall.Content && toolcall.Has(f.Tool, toolcall.WriteWords)) {
+		if j.req.Kind == v1.PayloadKindToolCall && !f.Opened && (f.Role == toolcall.Command || f.Role == toolcall.Content && toolcall.Has(f.Tool,
+			toolcall.WriteWords)) {
 			j.judgeScript(f.Text, f.At, 1)
 		}
 	}
@@ -34,7 +35,8 @@ func (j *judgement) judgeCommands() {
 		from, to := linesAround(text, int(h.Start), int(h.End))
 		from = max(from, done[view])
 		done[view], budget = to, budget-(to-from)
-		j.judgeScript(uncomment(text[from:to]), func(start, end int) finding.Place { return finding.At(view, from+start, from+end) }, j.weightAt(text, int(h.Start), int(h.End)))
+		j.judgeScript(uncomment(text[from:to]), func(start, end int) finding.Place { return finding.At(view, from+start, from+end) }, j.weightAt(text,
+			int(h.Start), int(h.End)))
 	}
 }
 

@@ -42,7 +42,8 @@ func (c loadContext) labels(host string) load {
 
 // shouting reports a long label in the alphabet of base32: host names are written in lower case.
 func shouting(l string) bool {
-	return len(l) >= 16 && l == strings.ToUpper(l) && strings.ContainsAny(l, "234567") && !strings.ContainsAny(l, "0189-_") && strings.ContainsAny(l, "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+	return len(l) >= 16 && l == strings.ToUpper(l) && strings.ContainsAny(l, "234567") && !strings.ContainsAny(l, "0189-_") && strings.ContainsAny(l,
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 }
 
 // spreadOver judges data cut into several labels.

@@ -38,10 +38,14 @@ func (l load) or(o load) load {
 // drawers are public services that draw the text they are given, or forward an address that they are given. Text that is nothing but a
 // label or a diagram says nothing there.
 var drawers = []string{
-	"shields.io", "badgen.net", "badge.fury.io", "forthebadge.com", "readme-typing-svg.herokuapp.com", "readme-typing-svg.demolab.com", "custom-icon-badges.demolab.com", "custom-icon-badges.herokuapp.com", "streak-stats.demolab.com",
-	"github-readme-streak-stats.herokuapp.com", "github-readme-stats.vercel.app", "github-profile-trophy.vercel.app", "capsule-render.vercel.app", "og-image.vercel.app", "dcbadge.vercel.app", "quickchart.io", "image-charts.com",
-	"chart.googleapis.com", "codecogs.com", "mermaid.ink", "kroki.io", "plantuml.com", "qrserver.com", "githubusercontent.com", "carbon.now.sh", "weserv.nl", "wsrv.nl", "cloudinary.com", "placehold.co", "placeholder.com",
-	"dummyimage.com", "dicebear.com", "ui-avatars.com", "gravatar.com", "star-history.com", "contrib.rocks", "skillicons.dev", "wikimedia.org", "wp.com", "openstreetmap.org", "mapbox.com", "imgix.net", "unsplash.com", "deepwiki.com",
+	"shields.io", "badgen.net", "badge.fury.io", "forthebadge.com", "readme-typing-svg.herokuapp.com", "readme-typing-svg.demolab.com",
+	"custom-icon-badges.demolab.com", "custom-icon-badges.herokuapp.com", "streak-stats.demolab.com",
+	"github-readme-streak-stats.herokuapp.com", "github-readme-stats.vercel.app", "github-profile-trophy.vercel.app", "capsule-render.vercel.app",
+	"og-image.vercel.app", "dcbadge.vercel.app", "quickchart.io", "image-charts.com",
+	"chart.googleapis.com", "codecogs.com", "mermaid.ink", "kroki.io", "plantuml.com", "qrserver.com", "githubusercontent.com", "carbon.now.sh",
+	"weserv.nl", "wsrv.nl", "cloudinary.com", "placehold.co", "placeholder.com",
+	"dummyimage.com", "dicebear.com", "ui-avatars.com", "gravatar.com", "star-history.com", "contrib.rocks", "skillicons.dev", "wikimedia.org", "wp.com",
+	"openstreetmap.org", "mapbox.com", "imgix.net", "unsplash.com", "deepwiki.com",
 	"cursor.com", "komarev.com", "swagger.io", "codesandbox.io", "stackblitz.com", "typescriptlang.org", "socialify.git.ci",
 }
 
@@ -183,7 +187,8 @@ func (c loadContext) encoded(v string) load {
 // markup reports JSON, XML and diagram sources.
 func markup(s string) bool {
 	s = strings.TrimSpace(s)
-	return strings.HasPrefix(s, "{") || strings.HasPrefix(s, "[") || strings.HasPrefix(s, "<") || strings.Contains(s, "-->") || strings.HasPrefix(s, "graph ") || strings.HasPrefix(s, "@start")
+	return strings.HasPrefix(s, "{") || strings.HasPrefix(s, "[") || strings.HasPrefix(s, "<") || strings.Contains(s, "-->") || strings.HasPrefix(s,
+		"graph ") || strings.HasPrefix(s, "@start")
 }
 
 // plain judges readable text in a parameter.

@@ -83,7 +83,8 @@ func dropIn(text string) bool {
 		if u, ok := weburl.Parse(text[start:end]); ok {
 			path := strings.ToLower(u.Path)
 			host := weburl.ParseHost(u.Host).Name
-			found = dropHost(host) || strings.HasPrefix(path, "/api/webhooks/") && strings.Contains(host, "discord") || host == "api.telegram.org" && strings.Contains(path, "/send")
+			found = dropHost(host) || strings.HasPrefix(path, "/api/webhooks/") && strings.Contains(host,
+				"discord") || host == "api.telegram.org" && strings.Contains(path, "/send")
 		}
 		return !found
 	})

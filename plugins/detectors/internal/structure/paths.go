@@ -58,7 +58,8 @@ func ends(w string, i int, p string) bool {
 // secretVariable reports the name of an environment variable that holds a credential.
 func secretVariable(name string) bool {
 	name = strings.ToUpper(name)
-	for _, w := range []string{"SECRET", "TOKEN", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "PRIVATE_KEY", "ACCESS_KEY", "CREDENTIAL", "DATABASE_URL", "CONNECTION_STRING", "_DSN"} {
+	for _, w := range []string{"SECRET", "TOKEN", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "PRIVATE_KEY", "ACCESS_KEY", "CREDENTIAL", "DATABASE_URL",
+		"CONNECTION_STRING", "_DSN"} {
 		if strings.Contains(name, w) {
 			return true
 		}

@@ -167,7 +167,8 @@ func inHashList(text string, at int) bool {
 	if len(line) > 2000 {
 		return false
 	}
-	for _, mark := range []string{"sha512-", "sha256-", "sha384-", "sha1-", " h1:", "\"integrity\"", "checksum =", "--hash=sha256:", "sha256:", "@sha256", "resolved \"http"} {
+	for _, mark := range []string{"sha512-", "sha256-", "sha384-", "sha1-", " h1:", "\"integrity\"", "checksum =", "--hash=sha256:", "sha256:",
+		"@sha256", "resolved \"http"} {
 		if i := strings.Index(line, mark); i >= 0 && from+i <= at {
 			return true
 		}

@@ -183,7 +183,8 @@ func (j *judgement) judgeFetchers(f *toolcall.Field) {
 // listens reports a program that waits for connections instead of making one.
 func listens(args []shell.Word) bool {
 	for _, w := range args[1:] {
-		if w.Text == "-l" || w.Text == "--listen" || strings.HasPrefix(w.Text, "-lv") || strings.HasPrefix(w.Text, "-nlv") || strings.HasPrefix(strings.ToUpper(w.Text), "TCP-LISTEN") {
+		if w.Text == "-l" || w.Text == "--listen" || strings.HasPrefix(w.Text, "-lv") || strings.HasPrefix(w.Text,
+			"-nlv") || strings.HasPrefix(strings.ToUpper(w.Text), "TCP-LISTEN") {
 			return true
 		}
 	}
@@ -230,5 +231,6 @@ func socketUsed(f *toolcall.Field, lower string) bool {
 	if strings.Contains(toolcall.PlainName(f.Key), "socket") || f.Role == toolcall.Target {
 		return true
 	}
-	return strings.Contains(lower, "unix-socket") || strings.Contains(lower, "unix:") || strings.Contains(lower, "socat") || strings.Contains(lower, "nc -u") || strings.Contains(lower, "unix-connect")
+	return strings.Contains(lower, "unix-socket") || strings.Contains(lower, "unix:") || strings.Contains(lower, "socat") || strings.Contains(lower,
+		"nc -u") || strings.Contains(lower, "unix-connect")
 }

@@ -201,7 +201,8 @@ func (s *spreader) keyOf(i int) string {
 // leaf appends a string, or what the JSON in it holds, or a literal.
 func (s *spreader) leaf(i, depth int) {
 	n := &s.tree.Nodes[i]
-	f := Field{Whole: s.from.At(n.Start, n.End), Plain: s.from.Plain && n.Plain, Text: n.Text, Key: s.keyOf(i), Tool: s.toolOf(i), Decoded: s.from.Decoded, Call: s.from.Call + s.calls}
+	f := Field{Whole: s.from.At(n.Start, n.End), Plain: s.from.Plain && n.Plain, Text: n.Text, Key: s.keyOf(i), Tool: s.toolOf(i),
+		Decoded: s.from.Decoded, Call: s.from.Call + s.calls}
 	if f.Role = RoleOf(f.Tool, f.Key); s.from.Role == Content {
 		f.Role = Content // a document that is written stays one, whatever is in it
 	}
@@ -230,7 +231,8 @@ func (s *spreader) argv(i int) {
 		}
 		words = append(words, quoteWord(s.tree.Nodes[c].Text))
 	}
-	f := Field{Whole: s.from.At(n.Start, n.End), Text: strings.Join(words, " "), Key: key, Role: Command, Tool: s.toolOf(i), Call: s.from.Call + s.calls, Decoded: s.from.Decoded}
+	f := Field{Whole: s.from.At(n.Start, n.End), Text: strings.Join(words, " "), Key: key, Role: Command, Tool: s.toolOf(i), Call: s.from.Call + s.calls,
+		Decoded: s.from.Decoded}
 	s.out = append(s.out, f)
 }
 

@@ -36,11 +36,15 @@ var (
 // Parts of tool names that tell what a tool does with its arguments.
 var (
 	// RunWords run something, FetchWords get something from elsewhere, SendWords send, WriteWords store or search, ReadWords read.
-	RunWords   = []string{"exec", "run", "runcommand", "bash", "shell", "terminal", "powershell", "subprocess", "console", "cmd", "command", "python", "script", "eval"}
-	FetchWords = []string{"fetch", "http", "request", "browse", "navigate", "goto", "open", "visit", "download", "curl", "wget", "scrape", "crawl", "webhook", "url", "load", "get", "connect", "proxy", "api"}
-	SendWords  = []string{"send", "post", "upload", "mail", "message", "publish", "share", "forward", "notify", "slack", "tweet", "sms", "submit", "webhook", "put", "export", "sync", "push", "dm", "chat", "reply"}
-	WriteWords = []string{"write", "edit", "create", "update", "append", "insert", "replace", "patch", "save", "commit", "comment", "note", "remember", "store", "search", "grep", "find", "ask", "think", "answer"}
-	ReadWords  = []string{"read", "cat", "view", "open", "load", "get", "list", "ls", "show", "file", "fetch", "download", "head", "tail", "resource"}
+	RunWords = []string{"exec", "run", "runcommand", "bash", "shell", "terminal", "powershell", "subprocess", "console", "cmd", "command", "python",
+		"script", "eval"}
+	FetchWords = []string{"fetch", "http", "request", "browse", "navigate", "goto", "open", "visit", "download", "curl", "wget", "scrape", "crawl",
+		"webhook", "url", "load", "get", "connect", "proxy", "api"}
+	SendWords = []string{"send", "post", "upload", "mail", "message", "publish", "share", "forward", "notify", "slack", "tweet", "sms", "submit",
+		"webhook", "put", "export", "sync", "push", "dm", "chat", "reply"}
+	WriteWords = []string{"write", "edit", "create", "update", "append", "insert", "replace", "patch", "save", "commit", "comment", "note", "remember",
+		"store", "search", "grep", "find", "ask", "think", "answer"}
+	ReadWords = []string{"read", "cat", "view", "open", "load", "get", "list", "ls", "show", "file", "fetch", "download", "head", "tail", "resource"}
 )
 
 // Has reports whether the tool's name holds one of the words: as a part between separators or capitals, or, for words of four letters and

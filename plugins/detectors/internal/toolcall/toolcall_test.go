@@ -71,14 +71,16 @@ func TestPlainText(t *testing.T) {
 }
 
 func TestViews(t *testing.T) {
-	req := &v1.DetectRequest{Kind: v1.PayloadKindToolCall, Views: []*v1.View{{Name: "text", Text: []byte("a")}, {Name: "base64", Text: []byte("b")}, {Name: "html>rot13", Text: []byte("c")}, {Name: "json", Text: []byte("d")}, nil, {Name: "fold"}}}
+	req := &v1.DetectRequest{Kind: v1.PayloadKindToolCall, Views: []*v1.View{{Name: "text", Text: []byte("a")}, {Name: "base64", Text: []byte("b")},
+		{Name: "html>rot13", Text: []byte("c")}, {Name: "json", Text: []byte("d")}, nil, {Name: "fold"}}}
 	if list := Fields(req); len(list) != 2 || !list[1].Decoded || list[1].Whole.View != 1 {
 		t.Errorf("fields = %+v", list)
 	}
 }
 
 func TestHas(t *testing.T) {
-	for tool, want := range map[string]bool{"send_email": true, "sendEmail": true, "mcp__x__post-message": true, "compute": false, "input": false, "sendmail": true, "SENDMAIL": true, "put": true, "output": false, "": false, "admin": false} {
+	for tool, want := range map[string]bool{"send_email": true, "sendEmail": true, "mcp__x__post-message": true, "compute": false, "input": false,
+		"sendmail": true, "SENDMAIL": true, "put": true, "output": false, "": false, "admin": false} {
 		if got := Has(tool, SendWords); got != want {
 			t.Errorf("Has(%q) = %v", tool, got)
 		}
@@ -90,7 +92,8 @@ func TestRoleOf(t *testing.T) {
 	tests := []struct {
 		tool, key string
 		want      Role
-	}{{"x", "base_url", Target}, {"x", "imageUrl", Target}, {"x", "Command", Command}, {"x", "file_text", Content}, {"run_python", "input", Command}, {"chat", "input", Other}, {"x", "timeout", Other}}
+	}{{"x", "base_url", Target}, {"x", "imageUrl", Target}, {"x", "Command", Command}, {"x", "file_text", Content}, {"run_python", "input", Command},
+		{"chat", "input", Other}, {"x", "timeout", Other}}
 	for _, tt := range tests {
 		if got := RoleOf(tt.tool, tt.key); got != tt.want {
 			t.Errorf("RoleOf(%q, %q) = %d", tt.tool, tt.key, got)

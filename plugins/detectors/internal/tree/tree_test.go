@@ -33,7 +33,8 @@ func TestJSON(t *testing.T) {
 
 func TestJSONRefuses(t *testing.T) {
 	for _, src := range []string{
-		"", " ", "{", "[", `{"a"}`, `{"a":}`, `{"a":1,}`, "[1,]", "[1 2]", "01", "-", "1.", "1e", "tru", `"`, `"\x"`, `"\u12"`, `"\ud800"`, `"\ud800\u0041"`, "\"\x01\"", "\"\xff\"", "{} {}", "'a'", "{1:2}", "NaN",
+		"", " ", "{", "[", `{"a"}`, `{"a":}`, `{"a":1,}`, "[1,]", "[1 2]", "01", "-", "1.", "1e", "tru", `"`, `"\x"`, `"\u12"`, `"\ud800"`,
+		`"\ud800\u0041"`, "\"\x01\"", "\"\xff\"", "{} {}", "'a'", "{1:2}", "NaN",
 	} {
 		if _, err := JSON(src, Limits{}); err == nil {
 			t.Errorf("JSON(%q) is accepted", src)
@@ -75,7 +76,8 @@ func TestMessagePack(t *testing.T) {
 func TestMessagePackNumbers(t *testing.T) {
 	for src, want := range map[string]string{
 		"\xcc\xff": "255", "\xcd\x01\x00": "256", "\xce\xff\xff\xff\xff": "4294967295", "\xcf\xff\xff\xff\xff\xff\xff\xff\xff": "18446744073709551615",
-		"\xd0\x80": "-128", "\xd1\x80\x00": "-32768", "\xd2\xff\xff\xff\xfe": "-2", "\xd3\x80\x00\x00\x00\x00\x00\x00\x00": "-9223372036854775808", "\xca\x3f\x80\x00\x00": "1", "\xcb\x7f\xf8\x00\x00\x00\x00\x00\x00": "NaN",
+		"\xd0\x80": "-128", "\xd1\x80\x00": "-32768", "\xd2\xff\xff\xff\xfe": "-2", "\xd3\x80\x00\x00\x00\x00\x00\x00\x00": "-9223372036854775808",
+		"\xca\x3f\x80\x00\x00": "1", "\xcb\x7f\xf8\x00\x00\x00\x00\x00\x00": "NaN",
 	} {
 		tr, err := MessagePack(src, Limits{})
 		if err != nil || tr.Nodes[0].Text != want {
@@ -85,7 +87,8 @@ func TestMessagePackNumbers(t *testing.T) {
 }
 
 func TestMessagePackRefuses(t *testing.T) {
-	for _, src := range []string{"", "\xc1", "\xa2a", "\x81\x01\x01", "\xa1\xff", "\x01\x02", "\xc4", "\xd9", "\xc7\x01", "\x92\x01", "\xcb\x00", "\x81\xa1\xff\x01"} {
+	for _, src := range []string{"", "\xc1", "\xa2a", "\x81\x01\x01", "\xa1\xff", "\x01\x02", "\xc4", "\xd9", "\xc7\x01", "\x92\x01", "\xcb\x00",
+		"\x81\xa1\xff\x01"} {
 		if _, err := MessagePack(src, Limits{}); err == nil {
 			t.Errorf("MessagePack(%x) is accepted", src)
 		}

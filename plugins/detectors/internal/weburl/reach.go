@@ -37,8 +37,10 @@ func Reach(raw string) (t Target, u URL, ok bool) {
 
 // network lists the schemes in which a one-label authority is a host. Elsewhere it may be a bucket or the name of a program.
 var network = map[string]bool{
-	"http": true, "https": true, "ws": true, "wss": true, "ftp": true, "ftps": true, "sftp": true, "ssh": true, "redis": true, "rediss": true, "postgres": true, "postgresql": true, "mysql": true, "mongodb": true, "amqp": true,
-	"amqps": true, "ldap": true, "ldaps": true, "gopher": true, "dict": true, "tftp": true, "telnet": true, "smtp": true, "imap": true, "rtsp": true, "grpc": true, "tcp": true, "udp": true, "memcached": true, "nats": true, "smb": true,
+	"http": true, "https": true, "ws": true, "wss": true, "ftp": true, "ftps": true, "sftp": true, "ssh": true, "redis": true, "rediss": true,
+	"postgres": true, "postgresql": true, "mysql": true, "mongodb": true, "amqp": true,
+	"amqps": true, "ldap": true, "ldaps": true, "gopher": true, "dict": true, "tftp": true, "telnet": true, "smtp": true, "imap": true, "rtsp": true,
+	"grpc": true, "tcp": true, "udp": true, "memcached": true, "nats": true, "smb": true,
 }
 
 // ReachHost judges text without a scheme: host, host:port or host/path. User information is allowed.

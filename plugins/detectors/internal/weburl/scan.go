@@ -6,7 +6,8 @@ import "strings"
 const maxScheme = 24
 
 // lenient lists the schemes that need no "//" to reach a host.
-var lenient = map[string]bool{"http": true, "https": true, "ftp": true, "ws": true, "wss": true, "jar": true, "view-source": true, "netdoc": true, "file": true, "url": true}
+var lenient = map[string]bool{"http": true, "https": true, "ftp": true, "ws": true, "wss": true, "jar": true, "view-source": true, "netdoc": true,
+	"file": true, "url": true}
 
 // Scan calls visit with the byte range of every URL in text, from left to right, until visit returns false. Trailing punctuation of
 // prose is left out. The work is linear: ranges do not overlap.

@@ -8,16 +8,26 @@ import (
 func TestReachInside(t *testing.T) {
 	for _, raw := range []string{
 		"http://127.0.0.1/", "HTTP://127.0.0.1", " http://127.0.0.1\n", "ht\ntp://127.0.0.1/", "http:127.0.0.1", "http:/127.0.0.1", `http:\\127.0.0.1\x`,
-		"http:////127.0.0.1/", "http://u:p@10.0.0.1:8080/x", "http://a@b@10.0.0.1/", "https://[::1]:8443/", "http://[::ffff:a00:1]/", "http://[0:0:0:0:0:ffff:7f00:1]/",
-		"http://[fe80::1%25eth0]/", "http://[::127.0.0.1]/", "http://[64:ff9b::10.0.0.1]/", "http://[2002:c0a8:0101::]/", "http://[::]/", "http://[fd00:ec2::254]/",
-		"http://[%3a%3a1]/", "http://0/", "http://0.0.0.0:8080", "http://127.1/", "http://0x7f.1/", "http://0177.1/", "http://2130706433/", "http://%31%32%37.0.0.1/",
-		"http://%2531%2532%2537.0.0.1/", "http://１２７.０.０.１/", "http://①②⑦.⓪.⓪.①/", "http://127。0。0。1/", "http://127.0.0.1%00.example.com/", "http://127.0.0.1%0d%0aHost:x/",
-		"http://lo\u00adcalhost/", "http://LOCALHOST./", "http://ⓛⓞⓒⓐⓛⓗⓞⓢⓣ/", "http://𝐥𝐨𝐜𝐚𝐥𝐡𝐨𝐬𝐭/", "http://app.localhost:3000", "http://printer.local/", "http://wiki.corp/", "http://router.lan",
-		"http://db.internal:5432/", "http://kubernetes.default.svc/", "http://x.y.svc.cluster.local/", "http://host.docker.internal/", "http://nas.home.arpa/", "http://redis:6379/", "http://intranet/",
-		"http://metadata.google.internal/", "http://metadata/", "http://169.254.169.254/", "http://100.100.100.200/", "http://10.0.0.1.nip.io/", "http://app-10-0-0-1.sslip.io/", "http://7f000001.nip.io/",
-		"http://--1.sslip.io/", "http://x.localtest.me/", "http://lvh.me:3000", "http://192-168-1-4.abcdef.plex.direct:32400/", "http://7f000001.c0a80001.rbndr.us/", "http://425.510.425.510/", "http://6425673729/",
-		"http://010.0.0.5/", `http://example.com\@127.0.0.1/`, "http://example.com#@127.0.0.1/", "http://example.com?@localhost/", "http://127.0.0.1 @example.com/", "jar:http://10.0.0.1/a!/b", "view-source:http://localhost/",
-		"git+http://10.0.0.1/r.git", "redis://10.0.0.5:6379/0", "ws://localhost:9222/devtools", "ftp://192.168.0.1/", "http://127.0.0.1:80:8080/", "http://ip6-localhost/", "http://fe80--1.ipv6-literal.net/",
+		"http:////127.0.0.1/", "http://u:p@10.0.0.1:8080/x", "http://a@b@10.0.0.1/", "https://[::1]:8443/", "http://[::ffff:a00:1]/",
+		"http://[0:0:0:0:0:ffff:7f00:1]/",
+		"http://[fe80::1%25eth0]/", "http://[::127.0.0.1]/", "http://[64:ff9b::10.0.0.1]/", "http://[2002:c0a8:0101::]/", "http://[::]/",
+		"http://[fd00:ec2::254]/",
+		"http://[%3a%3a1]/", "http://0/", "http://0.0.0.0:8080", "http://127.1/", "http://0x7f.1/", "http://0177.1/", "http://2130706433/",
+		"http://%31%32%37.0.0.1/",
+		"http://%2531%2532%2537.0.0.1/", "http://１２７.０.０.１/", "http://①②⑦.⓪.⓪.①/", "http://127。0。0。1/", "http://127.0.0.1%00.example.com/",
+		"http://127.0.0.1%0d%0aHost:x/",
+		"http://lo\u00adcalhost/", "http://LOCALHOST./", "http://ⓛⓞⓒⓐⓛⓗⓞⓢⓣ/", "http://𝐥𝐨𝐜𝐚𝐥𝐡𝐨𝐬𝐭/", "http://app.localhost:3000", "http://printer.local/",
+		"http://wiki.corp/", "http://router.lan",
+		"http://db.internal:5432/", "http://kubernetes.default.svc/", "http://x.y.svc.cluster.local/", "http://host.docker.internal/",
+		"http://nas.home.arpa/", "http://redis:6379/", "http://intranet/",
+		"http://metadata.google.internal/", "http://metadata/", "http://169.254.169.254/", "http://100.100.100.200/", "http://10.0.0.1.nip.io/",
+		"http://app-10-0-0-1.sslip.io/", "http://7f000001.nip.io/",
+		"http://--1.sslip.io/", "http://x.localtest.me/", "http://lvh.me:3000", "http://192-168-1-4.abcdef.plex.direct:32400/",
+		"http://7f000001.c0a80001.rbndr.us/", "http://425.510.425.510/", "http://6425673729/",
+		"http://010.0.0.5/", `http://example.com\@127.0.0.1/`, "http://example.com#@127.0.0.1/", "http://example.com?@localhost/",
+		"http://127.0.0.1 @example.com/", "jar:http://10.0.0.1/a!/b", "view-source:http://localhost/",
+		"git+http://10.0.0.1/r.git", "redis://10.0.0.5:6379/0", "ws://localhost:9222/devtools", "ftp://192.168.0.1/", "http://127.0.0.1:80:8080/",
+		"http://ip6-localhost/", "http://fe80--1.ipv6-literal.net/",
 		"http://[ff02::1]:8080/", "http://[::ffff:0:7f00:1]/", "http://100.64.1.1/", "http://[2001:470::5efe:a00:1]/",
 	} {
 		if target, _, ok := Reach(raw); !ok || !target.Inside() {
@@ -28,11 +38,16 @@ func TestReachInside(t *testing.T) {
 
 func TestReachOutside(t *testing.T) {
 	for _, raw := range []string{
-		"https://example.org/", "http://8.8.8.8/", "https://1.1.1.1/dns-query?name=localhost", "https://[2606:4700:4700::1111]/", "http://172.32.0.1/", "http://192.169.1.1/", "http://11.0.0.1/",
-		"https://localhost.example.org/", "https://localhost.run/docs", "https://127.0.0.1.example.org/", "https://internal.example.org/", "https://metadata.example.org/", "https://example.org/localhost/127.0.0.1",
-		"https://user@example.org/", "https://127.0.0.1@example.org/", "https://example.org:8443/", "http://203.0.113.9/", "http://8.8.8.8.nip.io/", "https://nip.io/", "https://www.corp.example.com/", "http://mylan.net/",
-		"https://10.example.com/", "https://ip-10-0-0-1.example.com/", "https://example.org/?u=http://127.0.0.1/", "https://example.org/a@127.0.0.1", "http://[2606:4700::1]/", "https://xn--mnchen-3ya.example/", "https://münchen.example/",
-		"http://134744072/", "http://0x08080808/", "https://例え.jp/", "http://host/", "http://{host}/", "http://<server>/", "http://$HOST/", "http://999.999.999.999/", "https://example.com?q=a@b.com", "http://a.internal.com/", "https://sub.local.example/",
+		"https://example.org/", "http://8.8.8.8/", "https://1.1.1.1/dns-query?name=localhost", "https://[2606:4700:4700::1111]/", "http://172.32.0.1/",
+		"http://192.169.1.1/", "http://11.0.0.1/",
+		"https://localhost.example.org/", "https://localhost.run/docs", "https://127.0.0.1.example.org/", "https://internal.example.org/",
+		"https://metadata.example.org/", "https://example.org/localhost/127.0.0.1",
+		"https://user@example.org/", "https://127.0.0.1@example.org/", "https://example.org:8443/", "http://203.0.113.9/", "http://8.8.8.8.nip.io/",
+		"https://nip.io/", "https://www.corp.example.com/", "http://mylan.net/",
+		"https://10.example.com/", "https://ip-10-0-0-1.example.com/", "https://example.org/?u=http://127.0.0.1/", "https://example.org/a@127.0.0.1",
+		"http://[2606:4700::1]/", "https://xn--mnchen-3ya.example/", "https://münchen.example/",
+		"http://134744072/", "http://0x08080808/", "https://例え.jp/", "http://host/", "http://{host}/", "http://<server>/", "http://$HOST/",
+		"http://999.999.999.999/", "https://example.com?q=a@b.com", "http://a.internal.com/", "https://sub.local.example/",
 	} {
 		if target, _, _ := Reach(raw); target.Inside() {
 			t.Errorf("Reach(%q) = %+v: want outside", raw, target)
@@ -41,7 +56,8 @@ func TestReachOutside(t *testing.T) {
 }
 
 func TestReachNotAURL(t *testing.T) {
-	for _, raw := range []string{"", "localhost", `C:\Windows`, "mailto:a@10.0.0.1", "data:text/plain,x", "://x", "1http://127.0.0.1/", "javascript:alert(1)"} {
+	for _, raw := range []string{"", "localhost", `C:\Windows`, "mailto:a@10.0.0.1", "data:text/plain,x", "://x", "1http://127.0.0.1/",
+		"javascript:alert(1)"} {
 		if target, _, ok := Reach(raw); ok {
 			t.Errorf("Reach(%q) = %+v: want no URL", raw, target)
 		}
@@ -108,7 +124,8 @@ func TestUnescape(t *testing.T) {
 }
 
 func FuzzReach(f *testing.F) {
-	for _, s := range []string{"http://127.0.0.1/", `http:\\a@[::1%25x]:1\`, "jar:jar:http://x", "a+b+http://127.1", "http://%31.１。1/", "http://x@y#@z", "file:///etc"} {
+	for _, s := range []string{"http://127.0.0.1/", `http:\\a@[::1%25x]:1\`, "jar:jar:http://x", "a+b+http://127.1", "http://%31.１。1/", "http://x@y#@z",
+		"file:///etc"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
