@@ -18,7 +18,7 @@ func Reference() string {
 	writeTable(&b, signatureFields)
 	fmt.Fprintf(&b, "\nThreats: %s.\nSeverities: %s.\nKinds: %s.\n", code(v1.ThreatValues()), code(v1.SeverityValues()), code(v1.PayloadKindValues()))
 	fmt.Fprintf(&b, referenceLimits, MaxPackBytes>>20, MaxGroups, MaxLiterals, MaxLiteralBytes, MaxPatterns, MaxPatternBytes, MaxExampleBytes>>10, MaxWindow, MaxHits)
-	fmt.Fprintf(&b, referenceLint, MinAnchorBytes, tooCommon, tooMuchRead/10_000)
+	fmt.Fprintf(&b, referenceLint, MinAnchorBytes, tooCommon, tooMuchRead/10_000, maxStates, maxSampleShare)
 	return b.String()
 }
 
@@ -111,7 +111,8 @@ const referenceLint = `
 - a signature of one group whose pattern would have to read more than %d%% of ordinary English
 - a pattern or exclude that can match nothing, that has no longest match, or that needs more than the window holds
 - a positive example that does not match, and a negative one that does; both are run as the first of the signature's kinds
+- a pattern or exclude whose automaton could grow beyond %d states
 
-It warns of matches that the window cuts, of literals that stand twice in a group or that the pattern has no place for, and of patterns
-that need large automata.
+It warns of matches that the window cuts, of literals that stand twice in a group or that the pattern has no place for, and of
+signatures that cost more than %d%% of a sample of ordinary text.
 `

@@ -110,12 +110,8 @@ func lintUnreachable(s *Signature, c *compiled) []Problem {
 func lintAnchors(s *Signature) []Problem {
 	var out []Problem
 	for j, text := range s.Literals[0] {
-		l, err := newLiteral(text, s.Exact, s.ExactSpaces, s.Word)
-		if err != nil {
-			continue // already told
-		}
 		path := fmt.Sprintf("literals[0][%d]", j)
-		size, runes, run := l.weight()
+		size, runes, run := weigh(text)
 		dense := isDense(text)
 		switch {
 		case dense && runes < 2:
@@ -143,6 +139,21 @@ func lintCommon(s *Signature, path, text string) []Problem {
 		return []Problem{s.problem(Error, path, "anchor %q occurs %d times in a megabyte of ordinary English, so the pattern would read %d%% of it; add a second group, or anchor on a rarer word", text, n, read/10_000)}
 	}
 	return nil
+}
+
+// weigh returns the bytes and runes of text without its spaces, and the longest run of letters and digits in runes.
+func weigh(text string) (size, runes, run int) {
+	now := 0
+	for _, r := range text {
+		if now++; !isWord(r) {
+			now = 0
+		}
+		if !isGapSpace(r) {
+			size, runes = size+utf8.RuneLen(r), runes+1
+		}
+		run = max(run, now)
+	}
+	return size, runes, run
 }
 
 // isDense reports a text of scripts whose single characters say as much as an English syllable or word.
@@ -197,7 +208,7 @@ func lintExamples(s *Signature) []Problem {
 	if err != nil {
 		return []Problem{s.problem(Error, "id", "%v", err)}
 	}
-	var out []Problem
+	out := lintCost(s, m)
 	for i, text := range s.Positive {
 		if ok, err := matches(m, text, s.exampleKind()); err != nil || !ok {
 			out = append(out, s.problem(Error, fmt.Sprintf("positive[%d]", i), "positive example %d does not match: %q", i+1, clip(text, 80)))
@@ -209,6 +220,24 @@ func lintExamples(s *Signature) []Problem {
 		}
 	}
 	return out
+}
+
+// maxSampleShare is how much of the sample a signature may cost, in per cent of its bytes.
+const maxSampleShare = 25
+
+// lintCost matches the sample of ordinary text, and warns of signatures that are busy there.
+func lintCost(s *Signature, m *Matcher) []Problem {
+	p := m.Profile()
+	if _, err := p.Match(nil, sample, Query{Budget: &Budget{limit: 1 << 40}}); err != nil {
+		return nil // without a limit and a deadline it cannot fail
+	}
+	for _, c := range p.Costs() {
+		if share := 100 * c.Work / len(sample); share > maxSampleShare {
+			return []Problem{s.problem(Warning, "literals", "costs %d%% of ordinary text: in a sample of %d bytes its anchors occur %d times, and with the other groups %d times, its patterns read %d bytes and try %d steps; use rarer anchors, more groups or a smaller window",
+				share, len(sample), c.Anchors, c.Candidates, c.Read, c.Tried)}
+		}
+	}
+	return nil
 }
 
 func matches(m *Matcher, text string, kind v1.PayloadKind) (bool, error) {

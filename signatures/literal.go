@@ -212,24 +212,6 @@ func gapBefore(text []byte, kind gapKind) (int, bool) {
 	}
 }
 
-// weight says how much an anchor identifies: its bytes and runes without gaps, and its longest run of letters and digits in bytes.
-func (l *literal) weight() (size, runes, run int) {
-	longest := 0
-	for _, e := range l.elems {
-		if e.gap != noGap {
-			run = 0
-			continue
-		}
-		n := utf8.RuneLen(e.runes[len(e.runes)-1])
-		size, runes = size+n, runes+1
-		if run += n; !isWord(e.runes[0]) && !isWord(e.runes[len(e.runes)-1]) {
-			run = 0
-		}
-		longest = max(longest, run)
-	}
-	return size, runes, longest
-}
-
 // key identifies literals that mean the same.
 func (l *literal) key() string {
 	var b strings.Builder
