@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 
@@ -38,8 +39,27 @@ func (f *hostFlags) options(log *slog.Logger, io stdio) host.Options {
 	}
 }
 
-// open starts a host that does not watch for changes: a command that ends soon judges everything by one generation.
+// open starts a host that does not watch for changes: a command that ends soon judges everything by one generation. A plugin that was asked
+// for and cannot run is an error: whoever named it relies on it.
 func (f *hostFlags) open(ctx context.Context, io stdio) (*host.Host, error) {
+	h, err := f.openAnyway(ctx, io)
+	if err != nil {
+		return nil, err
+	}
+	var errs []error
+	for _, p := range h.Status().Plugins {
+		if p.LastError != nil {
+			errs = append(errs, fmt.Errorf("plugin %s (%s) cannot run: %s: %s", p.Name, p.LastError.Path, p.LastError.Stage, p.LastError.Message))
+		}
+	}
+	if len(errs) > 0 {
+		return nil, errors.Join(append(errs, h.Close())...)
+	}
+	return h, nil
+}
+
+// openAnyway is open for commands that show what is wrong.
+func (f *hostFlags) openAnyway(ctx context.Context, io stdio) (*host.Host, error) {
 	level := slog.LevelError + 4 // what matters is returned as an error
 	if f.verbose {
 		level = slog.LevelDebug

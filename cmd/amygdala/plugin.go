@@ -184,7 +184,7 @@ func newPluginList(io stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "List the plugins a host would run", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			h, err := flags.open(cmd.Context(), io)
+			h, err := flags.openAnyway(cmd.Context(), io)
 			if err != nil {
 				return err
 			}
