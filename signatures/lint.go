@@ -119,8 +119,8 @@ func lintAnchors(s *Signature) []Problem {
 		case dense:
 		case size < MinAnchorBytes:
 			out = append(out, s.problem(Error, path, "anchor %q is shorter than %d bytes; it would be looked up everywhere: use a longer word", text, MinAnchorBytes))
-		case run < 2 && size < 2*MinAnchorBytes:
-			out = append(out, s.problem(Error, path, "anchor %q has no two letters or digits side by side; use a longer one", text))
+		case run == 0:
+			out = append(out, s.problem(Error, path, "anchor %q has no letter or digit; signs are everywhere in code and tables: add a word", text))
 		default:
 			out = append(out, lintCommon(s, path, text)...)
 		}

@@ -31,7 +31,7 @@ func TestLint(t *testing.T) {
 		{anchors, "      - [of, ignore]\n", `x.yaml:10: override-previous-en: error: anchor "of" is shorter than 3 bytes`},
 		{anchors, "      - [the, ignore]\n", `x.yaml:10: override-previous-en: error: anchor "the" occurs 6254 times in a megabyte of ordinary English`},
 		{anchors, "      - [忽, ignore]\n", `anchor "忽" is a single character; use at least two`},
-		{anchors, "      - ['- -', ignore]\n", `anchor "- -" has no two letters or digits side by side`},
+		{anchors, "      - ['- -->', ignore]\n", `anchor "- -->" has no letter or digit`},
 		{anchors, "      - [' x', ignore]\n", `literal " x" starts or ends with a space`},
 		{anchors + "      - [instruction, prompt, rule]\n", "      - [key]\n", `x.yaml:10: override-previous-en: error: anchor "key" occurs 578 times in a megabyte of ordinary English, so the pattern would read 18% of it`},
 		{anchors, "      - [ignore, disregard, forget, ignore]\n", `x.yaml:10: override-previous-en: warning: literal "ignore" is in the group twice`},
