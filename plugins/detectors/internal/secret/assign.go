@@ -134,7 +134,7 @@ func gradePassword(v string, s shape) Grade {
 	switch {
 	case isUUID(v) || len(v) > 128:
 		return none
-	case len(v) >= 8 && s.random() && !dull(v) && (s.digit > 0 || mixedCase(v, 1)):
+	case len(v) >= 8 && s.random() && !dull(v) && (s.symbol > 0 || !wordy(v, 80)) && (s.digit > 0 || mixedCase(v, 1)):
 		return Grade{Score: scoreShape, Why: "password with the variety of a generated one"}
 	case len(v) >= 8 && s.classes() >= 4:
 		return Grade{Score: scoreShape - 0.08, Why: "password that mixes letters, digits and symbols"}
@@ -147,7 +147,7 @@ func gradePassword(v string, s shape) Grade {
 // gradeKey: keys and tokens are generated, so they are long and varied.
 func gradeKey(v string, s shape) Grade {
 	switch {
-	case dull(v):
+	case dull(v), wordy(v, 55) && !isHex(v):
 		return none
 	case isUUID(v):
 		return Grade{Score: scorePlain - 0.1, Why: "identifier where a key belongs"}

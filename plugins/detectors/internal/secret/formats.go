@@ -2,6 +2,7 @@ package secret
 
 import (
 	"encoding/base64"
+	"encoding/hex"
 	"hash/crc32"
 	"strings"
 )
@@ -14,6 +15,7 @@ func UserInfo(text string) Grade {
 		return none
 	}
 	user, pass, ok := strings.Cut(rest[:at], ":")
+	pass = unescape(pass)
 	if !ok || pass == "" || reference(pass) || wordLike(user, pass) {
 		return none
 	}
@@ -30,6 +32,22 @@ func UserInfo(text string) Grade {
 		return Grade{Score: scorePlain - 0.25, Why: "plain password in a URL"}
 	}
 	return Grade{Score: scorePlain + 0.05, Why: "plain password in a URL"}
+}
+
+// unescape decodes %XX; malformed escapes stay.
+func unescape(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '%' && i+2 < len(s) {
+			if c, err := hex.DecodeString(s[i+1 : i+3]); err == nil {
+				b.Write(c)
+				i += 2
+				continue
+			}
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
 }
 
 // wordLike reports user:password pairs that documents use.
@@ -110,8 +128,11 @@ func Basic(v string) Grade {
 	if !ok || !printable(raw) {
 		return none
 	}
-	if wordLike(user, pass) || reference(pass) || saysFake(pass) {
+	if published(v) || wordLike(user, pass) || reference(pass) || saysFake(pass) {
 		return Grade{Published: true, Why: "placeholder in a basic authorization header"}
+	}
+	if wordsOnly(pass) && !mixedCase(pass, 2) {
+		return Grade{Score: scorePlain, Why: "user and plain password in a basic authorization header"}
 	}
 	return Grade{Score: scoreShape, Why: "user and password in a basic authorization header"}
 }

@@ -78,6 +78,8 @@ func saysFake(v string) bool {
 // publishedParts are parts of credentials that vendors and standards print in their documentation.
 var publishedParts = []string{
 	"SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c", "dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U", "POstGetfAytaZS82wHcjoTyoqhMyxXiWdR7Nn7A29DNSl0EiXLdwJ6xC6AfgZWF1bOsS", // jwt.io, RFC 7519
+	"YWxhZGRpbjpvcGVuc2VzYW1l", "QWxhZGRpbjpvcGVuIHNlc2FtZQ", // RFC 7617
+	"2YotnFZFEjr1zCsicMWpAA", "tGzv3JOkF0XG5Qx2TlKWIA", "SlAV32hkKG", "mF_9.B5f-4.1JqM", // RFC 6749, RFC 6750
 	"TJVA95OrM7E2cBab30RMHrHDcEfxjoYZgeFONFh7HgQ", "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk", // jwt.io, RFC 7515
 	"4eC39HqLyjWDarjtT1zdp7dc", "tGN0bIwXnHdwOa85VABjPdSn8nWY7G7I", // Stripe's documentation
 }

@@ -1,5 +1,7 @@
 package secret
 
+import "strings"
+
 // shape is what the characters of a value tell about who wrote it.
 type shape struct {
 	lower, upper, digit, symbol int
@@ -77,6 +79,46 @@ func mixedCase(v string, least int) bool {
 	}
 	return caps >= 3 && odd >= least && caps < len(v)-2
 }
+
+// wordy reports a value of whose letters more than share percent stand in words of four and more, as in names such as testEd25519PrivateKey and IFLA_INET6_TOKEN.
+// A word is small letters, perhaps behind one capital; capitals alone make words only where something separates them.
+func wordy(v string, share int) bool {
+	separated := strings.ContainsAny(v, "_.-")
+	letters, inWords := 0, 0
+	for i := 0; i < len(v); {
+		n := segment(v[i:], separated)
+		if n == 0 {
+			i++
+			continue
+		}
+		letters += n
+		if n >= 4 {
+			inWords += n
+		}
+		i += n
+	}
+	return inWords*100 > letters*share
+}
+
+// segment returns the length of the word that v starts with.
+func segment(v string, capitals bool) int {
+	n := 0
+	if isUpper(v[0]) {
+		n = 1
+		for capitals && n < len(v) && isUpper(v[n]) {
+			n++
+		}
+		if n > 1 {
+			return n
+		}
+	}
+	for n < len(v) && v[n] >= 'a' && v[n] <= 'z' {
+		n++
+	}
+	return n
+}
+
+func isUpper(c byte) bool { return c >= 'A' && c <= 'Z' }
 
 // isHex reports a value of hexadecimal digits in one case, as hashes and many keys are.
 func isHex(v string) bool {

@@ -87,10 +87,22 @@ func (j *judgement) judgeScript(text string, at func(int, int) finding.Place, we
 		if !c.Piped {
 			fl.source = 0
 		}
+		if !j.acts && capitalised(c) {
+			continue
+		}
 		score, why := j.commandLeak(c, &fl)
 		start, end := c.Range()
 		j.found.Add(v1.ThreatExfiltration, v1.SeverityCritical, score*weight, at(start, end), "", why)
 	}
+}
+
+// capitalised reports a sentence: programs are written in small letters, but for PowerShell's Verb-Noun.
+func capitalised(c shell.Command) bool {
+	if len(c.Words) == 0 {
+		return false
+	}
+	w := c.Words[0].Text
+	return w != "" && w[0] >= 'A' && w[0] <= 'Z' && !strings.ContainsAny(w, "-=")
 }
 
 var (
