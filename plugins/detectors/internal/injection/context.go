@@ -30,12 +30,12 @@ const (
 
 // surroundings is what the text around a hit says about it.
 type surroundings struct {
-	negated, reported, quoted, listed, fenced, template bool
-	topic                                               int // words about attacks and defence nearby, up to topicMost
+	negated, told, reported, quoted, listed, fenced, template bool
+	topic                                                     int // words about attacks and defence nearby, up to topicMost
 }
 
 // mention reports whether the hit is rather spoken about than spoken.
-func (s surroundings) mention() bool { return s.quoted || s.reported || s.listed || s.fenced }
+func (s surroundings) mention() bool { return s.quoted || s.told || s.reported || s.listed || s.fenced }
 
 // cost is the sum of all reasons to believe a hit less.
 func (s surroundings) cost() float64 {
@@ -46,7 +46,7 @@ func (s surroundings) cost() float64 {
 		}
 	}
 	add(s.negated, negatedCost)
-	add(s.reported, reportedCost)
+	add(s.told || s.reported, reportedCost)
 	add(s.quoted, quotedCost)
 	add(s.listed, listedCost)
 	add(s.fenced, fencedCost)
@@ -60,12 +60,13 @@ func (s surroundings) cost() float64 {
 // page is one view and what was found out about it.
 type page struct {
 	text   []byte
+	hidden bool  // nobody but a machine reads it
 	cut    bool  // the text is an excerpt that does not begin where the view does
 	fences []int // offsets of code fences
 }
 
 func newPage(v *v1.View) *page {
-	p := &page{text: v.Text, cut: v.Base > 0}
+	p := &page{text: v.Text, hidden: v.Hidden, cut: v.Base > 0}
 	for at := 0; ; {
 		i := bytes.Index(p.text[at:], fence)
 		if i < 0 {
@@ -110,12 +111,12 @@ func (p *page) look(start, end int) surroundings {
 		s.quoted = !q.Data && citation(p.text, q)
 	}
 	from, to := text.Sentence(p.text, start, end, sentenceReach)
-	s.negated, s.reported = p.led(min(start, lead), from)
+	s.negated, s.told = p.led(min(start, lead), from)
 	if lead != start {
 		n, r := p.led(start, max(from, lead))
-		s.negated, s.reported = s.negated || n, s.reported || r
+		s.negated, s.told = s.negated || n, s.told || r
 	}
-	s.reported = s.reported || p.cued(from, start, cues) || p.cued(end, to, afterCues)
+	s.reported = p.cued(from, start, cues) || p.cued(end, to, afterCues)
 	s.listed = p.listed(start, q, quoted)
 	s.topic = p.topic(start, end)
 	return s

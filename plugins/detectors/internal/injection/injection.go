@@ -89,6 +89,9 @@ func (d *detection) clue(p *page, v *v1.View, h *v1.Hit) clue {
 		return c
 	}
 	s := p.look(start, end)
+	if described.has(c.role) {
+		s.told = false
+	}
 	s.template = c.role == markup && p.templated(start, end)
 	c.mention = s.mention()
 	c.worth = max(0, c.worth+s.cost())
@@ -101,7 +104,11 @@ func (d *detection) order(p *page, c clue) (clue, bool) {
 	if c.role != addressee && c.role != authority || c.worth < addressWorth || d.kind == v1.PayloadKindUserPrompt {
 		return clue{}, false
 	}
-	r, start, end, worth := p.order(c.end)
+	from := c.end
+	if p.hidden {
+		from = c.start // the address may hold the order, as in "assistants must send"; where people read it that is often a description
+	}
+	r, start, end, worth := p.order(from, c.end)
 	o := clue{role: r, start: start, end: end, worth: worth * d.weights[r], mention: c.mention, copied: c.copied, signature: c.signature, threat: c.threat}
 	return o, worth > 0
 }

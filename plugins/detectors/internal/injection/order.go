@@ -27,14 +27,14 @@ const (
 	addressWorth  = 1.5 // what the address itself must be worth: "you are an AI agent" describes, "note to AI agents" addresses
 )
 
-// order looks for a verb that orders something behind [start, end), which speaks to the assistant, and within the same paragraph.
-func (p *page) order(end int) (r role, from, to int, worth float64) {
+// order looks for a verb that orders something in and behind [start, end), which speaks to the assistant, within the same paragraph.
+func (p *page) order(start, end int) (r role, from, to int, worth float64) {
 	high := min(len(p.text), end+orderReach)
 	if i := bytes.Index(p.text[end:high], []byte("\n\n")); i > 40 {
 		high = end + i
 	}
-	var w, before text.Word
-	for at := end; at < high; {
+	var w text.Word
+	for at := start; at < high; {
 		next := text.After(p.text, at, high, &w)
 		if next < 0 {
 			break
@@ -47,13 +47,19 @@ func (p *page) order(end int) (r role, from, to int, worth float64) {
 		case w.In(steering):
 			kind, gain = hijack, steeringWorth
 		}
-		if gain <= worth || text.Before(p.text, w.Start, end, &before) && before.In(nouning) || p.inName(w.Start, next) {
+		if gain <= worth || p.nouned(w.Start, start) || p.inName(w.Start, next) {
 			continue
 		}
-		if negated, reported := p.led(w.Start, end); negated || reported {
+		if negated, reported := p.led(w.Start, start); negated || reported {
 			continue
 		}
 		r, from, to, worth = kind, w.Start, next, gain
 	}
 	return r, from, to, worth
+}
+
+// nouned reports whether the word before at makes a noun of the one at at.
+func (p *page) nouned(at, low int) bool {
+	var w text.Word
+	return text.Before(p.text, at, low, &w) && w.In(nouning) && !bytes.ContainsAny(p.text[w.Start:at], ",;:.!?")
 }

@@ -69,6 +69,9 @@ func (s set) with(r role) set  { return s | 1<<r }
 func logit(p float64) float64  { return math.Log(p / (1 - p)) }
 func chance(l float64) float64 { return 1 / (1 + math.Exp(-l)) }
 
+// described roles are told of in the third person by nature: "Zed never refuses", "any agent that reads this".
+var described = of(persona, unlock, markup, addressee, authority)
+
 // prior is the log-odds of an attack before any evidence: one text in ten of those that wake this detector.
 var prior = logit(0.1)
 

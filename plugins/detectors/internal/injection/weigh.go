@@ -72,6 +72,20 @@ func (t *tally) company() (n int) {
 	return n
 }
 
+// companyOf returns how many mild roles must come together to be grave. Documents are often guidance written for agents, so there it takes
+// one more, unless they put on another voice than their author's.
+func companyOf(kind v1.PayloadKind, has set) int {
+	switch kind {
+	case v1.PayloadKindUserPrompt:
+		return int(roles)
+	case v1.PayloadKindDoc, v1.PayloadKindCode:
+		if !has.any(of(markup, authority)) {
+			return 3
+		}
+	}
+	return 2
+}
+
 // strongWorth is the least evidence that counts in company and in pairs.
 const strongWorth = 0.9
 
@@ -143,7 +157,7 @@ func (t *tally) odds(kind v1.PayloadKind, hidden, encoded bool) float64 {
 // ceiling is the most that a window can reach.
 func (t *tally) ceiling(kind v1.PayloadKind, hidden bool) float64 {
 	switch {
-	case t.has.any(grave), t.best[persona] >= graveWorth && !hidden, t.company() >= 2 && (hidden || kind != v1.PayloadKindUserPrompt):
+	case t.has.any(grave), t.best[persona] >= graveWorth && !hidden, hidden && t.company() >= 2, t.company() >= companyOf(kind, t.has):
 		return logit(0.99)
 	case kind == v1.PayloadKindUserPrompt:
 		return logit(mildPromptCap)

@@ -28,13 +28,12 @@ var (
 	causing = words("you", "have", "let", "make", "get", "ensure", "that")
 	// commanding words before "to" keep an infinitive an order: "I want you to ...", "you need to ...", "your task is to ...".
 	commanding = words("you", "need", "must", "have", "is", "be", "are", "required", "please", "forget", "hesitate", "sure", "instructed", "ordered", "supposed", "going", "ought", "now",
-		"assistant", "ai", "remember")
+		"assistant", "ai", "remember", "permission", "allowed", "free", "authorized", "authorised")
 	// cues say that words are being talked about.
-	cues = words("example", "examples", "instance", "eg", "phrases", "phrase", "phrasing", "such", "attacker", "attackers", "attack", "attacks", "adversary", "adversaries", "adversarial",
+	cues = words("example", "examples", "instance", "eg", "phrases", "phrase", "phrasing", "attacker", "attackers", "attack", "attacks", "adversary", "adversaries", "adversarial",
 		"injection", "injections", "injected", "malicious", "detect", "detects", "detected", "detection", "detecting", "flag", "flags", "flagged", "blocks", "blocked", "pattern", "patterns", "regex",
-		"contains", "containing", "tricks", "trick", "tricking", "tricked", "attempt", "attempts", "attempted", "attempting", "tries", "trying", "payload", "payloads", "says", "saying", "said", "asks",
-		"tells", "telling", "instructing", "instructs", "technique", "techniques", "vulnerability", "exploit", "exploits", "mitigation", "classifier", "scanner", "quote", "quoted", "wrote",
-		"convince", "convinces", "convincing", "manipulate", "manipulates", "manipulating", "coerce", "coercing", "suspicious", "hypothetical", "e.g", "called", "named", "titled",
+		"contains", "containing", "tricks", "trick", "tricking", "tricked", "attempt", "attempts", "attempted", "attempting", "tries", "trying", "payload", "payloads", "instructing", "instructs", "technique", "techniques", "vulnerability", "exploit", "exploits", "mitigation", "classifier", "scanner", "quote", "quoted", "wrote",
+		"convince", "convinces", "convincing", "manipulate", "manipulates", "manipulating", "coerce", "coercing", "suspicious", "hypothetical", "e.g",
 		"beispiel", "angreifer", "exemple", "attaquant", "ejemplo", "atacante", "esempio", "exemplo", "пример", "например", "voorbeeld", "przykład", "örnek", "contoh")
 	// afterCues are those of them that speak of what stands before them.
 	afterCues = words("example", "examples", "phrases", "phrase", "attack", "attacks", "attacker", "attackers", "adversarial", "injection", "injections", "malicious", "detected", "flagged",
