@@ -41,7 +41,7 @@ func (j *judgement) kindWeight(view *v1.View) float32 {
 	switch j.req.Kind {
 	case v1.PayloadKindUserPrompt:
 		return weightUser
-	case v1.PayloadKindDoc, v1.PayloadKindCode:
+	case v1.PayloadKindDoc, v1.PayloadKindCode, v1.PayloadKindToolCall:
 		if view.Hidden {
 			return weightAddress
 		}

@@ -36,6 +36,11 @@ func unquote(v string) string {
 	if len(v) > maxValue {
 		v = v[:maxValue]
 	}
+	for _, escape := range []string{`\n`, `\r`, `\t`, `\"`} { // the text may stand inside a quoted string
+		if i := strings.Index(v, escape); i > 0 {
+			v = v[:i]
+		}
+	}
 	if v == "" {
 		return ""
 	}

@@ -14,8 +14,8 @@ import (
 func (j *judgement) judgeCommands() {
 	for i := range j.fields {
 		f := &j.fields[i]
-		if j.req.Kind == v1.PayloadKindToolCall && !f.Opened && (f.Role == toolcall.Command || f.Role == toolcall.Content && toolcall.Has(f.Tool,
-			toolcall.WriteWords)) {
+		script := f.Role == toolcall.Command || f.Role == toolcall.Content && strings.HasPrefix(f.Text, "#!")
+		if j.req.Kind == v1.PayloadKindToolCall && !f.Opened && script {
 			j.judgeScript(f.Text, f.At, 1)
 		}
 	}

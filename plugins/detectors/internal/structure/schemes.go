@@ -61,5 +61,8 @@ func riskOf(u weburl.URL) risk {
 			return risk{score: 0.97, local: true, file: true, why: "local file that holds secrets or the state of the machine"}
 		}
 	}
+	if strings.Trim(path, "/") == "" {
+		return risk{}
+	}
 	return risk{score: 0.9, file: true, why: "local file"}
 }

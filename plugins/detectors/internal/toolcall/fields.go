@@ -74,9 +74,25 @@ func Fields(req *v1.DetectRequest) []Field {
 			continue
 		}
 		f.Role = Command
+		if f.Decoded && len(out) > 0 && out[0].Key != "" {
+			f = inherit(f, out, int(v.OriginStart), int(v.OriginEnd))
+		}
 		out = spread(out, f, 0)
 	}
 	return out
+}
+
+// inherit gives a decoded text the use of the argument that it was found in. One that lies in no single argument is a document: the call
+// as such has been taken apart already.
+func inherit(f Field, known []Field, start, end int) Field {
+	f.Role = Content
+	for _, k := range known {
+		if k.Whole.View == 0 && !k.Opened && k.Whole.Start <= start && end <= k.Whole.End && start < end {
+			f.Role, f.Tool, f.Key, f.Call = k.Role, k.Tool, k.Key, k.Call
+			return f
+		}
+	}
+	return f
 }
 
 // skipped are decodings that no tool undoes by itself, and those that this package does better with the structure in view.
