@@ -12,9 +12,9 @@ import (
 // A state stands for the set of places in literals that the text before may have reached. The first states, where ordinary text spends its
 // time, have a row with an entry for each class of bytes; the others have a row of the state that they fall back to, and what differs.
 type automaton struct {
-	classes [256]uint8
-	width   uint32 // length of a row: the classes, and one for the index into ends
-	full    uint32 // states with a row of their own
+	classes [256]uint8 // from 1 on
+	width   uint32     // length of a row: the index into ends, and the classes
+	full    uint32     // states with a row of their own
 	rows    []ref
 	sparse  []sparseState
 	arcs    []ref
@@ -64,7 +64,7 @@ func (a *automaton) endings(r ref) uint32 {
 	if r&refSparse != 0 {
 		return a.sparse[r&refIndex].ends
 	}
-	return uint32(a.rows[uint32(r)+a.width-1])
+	return uint32(a.rows[r])
 }
 
 // builder makes an automaton.
@@ -100,8 +100,7 @@ type builderArc struct {
 // newAutomaton builds the machine for the literals of t. Texts like those in examples are expected, besides ordinary ones.
 func newAutomaton(t *trie, examples []string) *automaton {
 	b := &builder{a: &automaton{}, places: t.sorted(), byPair: map[uint64]uint32{}}
-	classes, count := classify(b.places)
-	b.a.classes, b.a.width = classes, count+1
+	b.a.classes, b.a.width = classify(b.places)
 	b.states = append(b.states, builderState{})
 	for s := 0; s < len(b.states); s++ {
 		b.expand(uint32(s))
@@ -280,7 +279,7 @@ func (b *builder) finishRows() {
 			copy(row, a.rows[from:from+a.width])
 		}
 		d.each(func(class uint32, to ref) { row[class] = to })
-		row[a.width-1] = ref(b.ends[s])
+		row[0] = ref(b.ends[s])
 	}
 }
 

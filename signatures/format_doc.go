@@ -18,7 +18,7 @@ func Reference() string {
 	writeTable(&b, signatureFields)
 	fmt.Fprintf(&b, "\nThreats: %s.\nSeverities: %s.\nKinds: %s.\n", code(v1.ThreatValues()), code(v1.SeverityValues()), code(v1.PayloadKindValues()))
 	fmt.Fprintf(&b, referenceLimits, MaxPackBytes>>20, MaxGroups, MaxLiterals, MaxLiteralBytes, MaxPatterns, MaxPatternBytes, MaxExampleBytes>>10, MaxWindow, MaxHits)
-	fmt.Fprintf(&b, referenceLint, MinAnchorBytes, tooCommon, tooMuchRead/10_000, maxStates, maxSampleShare)
+	fmt.Fprintf(&b, referenceLint, MinAnchorBytes, tooCommon, tooMuchRead/10_000, maxStates, everywhere, maxSampleShare)
 	return b.String()
 }
 
@@ -113,6 +113,6 @@ const referenceLint = `
 - a positive example that does not match, and a negative one that does; both are run as the first of the signature's kinds
 - a pattern or exclude whose automaton could grow beyond %d states
 
-It warns of matches that the window cuts, of literals that stand twice in a group or that the pattern has no place for, and of
-signatures that cost more than %d%% of a sample of ordinary text.
+It warns of matches that the window cuts, of literals that stand twice in a group or that the pattern has no place for, of groups that are
+near to more than %d%% of ordinary text and so narrow nothing, and of signatures that cost more than %d%% of a sample of ordinary text.
 `

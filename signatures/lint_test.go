@@ -35,6 +35,7 @@ func TestLint(t *testing.T) {
 		{anchors, "      - [' x', ignore]\n", `literal " x" starts or ends with a space`},
 		{anchors + "      - [instruction, prompt, rule]\n", "      - [key]\n", `x.yaml:10: override-previous-en: error: anchor "key" occurs 578 times in a megabyte of ordinary English, so the pattern would read 18% of it`},
 		{anchors, "      - [ignore, disregard, forget, ignore]\n", `x.yaml:10: override-previous-en: warning: literal "ignore" is in the group twice`},
+		{anchors, anchors + "      - [e, a]\n", `x.yaml:11: override-previous-en: warning: the group narrows nothing: 100% of ordinary text has one of its literals within 160 bytes`},
 		{anchors, "      - [ignore, disregrad, forget]\n", `x.yaml:10: override-previous-en: warning: a match of the pattern has no place for "disregrad"`},
 		{pattern, quoted(`ignore (`), `x.yaml:12: override-previous-en: error: pattern "ignore (" not a valid RE2 pattern: missing closing )`},
 		{pattern, quoted(`(ignore previous)?`), `error: pattern "(ignore previous)?" can match nothing at all`},

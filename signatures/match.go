@@ -38,8 +38,9 @@ type Matcher struct {
 	literals []matchLiteral
 	auto     *automaton
 	endings  []ending // by the automaton's index
-	groups   int      // number of distinct groups that are not anchors
-	windows  []int    // the distinct windows, in ascending order
+	plain    []sighting
+	groups   int   // number of distinct groups that are not anchors
+	windows  []int // the distinct windows, in ascending order
 	digest   [sha256.Size]byte
 	memory   memory
 	scratch  sync.Pool
@@ -102,15 +103,15 @@ func (m *Matcher) Digest() [sha256.Size]byte { return m.digest }
 
 // ending is what has to be done where literals may end. Most of them are plain: they do end there, and only groups want to know.
 type ending struct {
-	plain  []sighting
-	others []int32 // literals to look at
+	from, to uint32  // of Matcher.plain
+	others   []int32 // literals to look at
 }
 
 // sighting of a group: it begins size bytes before.
 type sighting struct{ group, size int32 }
 
-func (m *Matcher) newEnding(ids []int32) ending {
-	var e ending
+func (m *Matcher) addEnding(ids []int32) {
+	e := ending{from: uint32(len(m.plain))}
 	for _, id := range ids {
 		l := &m.literals[id]
 		if len(l.anchors) > 0 || l.word || l.size == 0 {
@@ -118,10 +119,11 @@ func (m *Matcher) newEnding(ids []int32) ending {
 			continue
 		}
 		for _, g := range l.groups {
-			e.plain = append(e.plain, sighting{g, int32(l.size)})
+			m.plain = append(m.plain, sighting{g, int32(l.size)})
 		}
 	}
-	return e
+	e.to = uint32(len(m.plain))
+	m.endings = append(m.endings, e)
 }
 
 // linker numbers literals, groups and windows, so that what several signatures share is looked for once.
@@ -154,7 +156,7 @@ func (k *linker) link() {
 	m.groups = len(k.groups) + 1
 	m.auto = newAutomaton(k.trie, k.examples())
 	for _, ids := range m.auto.ends {
-		m.endings = append(m.endings, m.newEnding(ids))
+		m.addEnding(ids)
 	}
 	m.auto.ends = nil
 }

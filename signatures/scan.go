@@ -172,7 +172,7 @@ func (s *scan) ended(state ref, end int) error {
 	}
 	e := &s.m.endings[s.m.auto.endings(state)]
 	at := s.base + int64(end)
-	for _, p := range e.plain {
+	for _, p := range s.m.plain[e.from:e.to] {
 		s.latest[p.group] = max(s.latest[p.group], at-int64(p.size))
 	}
 	for _, id := range e.others {

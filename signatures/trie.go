@@ -132,8 +132,9 @@ func (t *trie) sorted() []place {
 }
 
 // classify puts bytes that no place tells apart into the same class, replaces the bytes of the arcs by classes, and returns the class of
-// each byte and their number. Classes that ordinary text is full of come first, so that they share a line of the cache.
-func classify(places []place) (classes [256]uint8, count uint32) {
+// each byte, from 1 on, and the number of a class that would come next. Classes that ordinary text is full of come first, so that
+// they share a line of the cache.
+func classify(places []place) (classes [256]uint8, next uint32) {
 	var sight [256][]byte // what the places see in a byte
 	for p := range places {
 		for _, arc := range places[p].arcs {
@@ -144,7 +145,7 @@ func classify(places []place) (classes [256]uint8, count uint32) {
 	for _, b := range byFrequency() {
 		class, ok := numbers[string(sight[b])]
 		if !ok {
-			class = uint8(len(numbers))
+			class = uint8(len(numbers) + 1)
 			numbers[string(sight[b])] = class
 		}
 		classes[b] = class
@@ -152,7 +153,7 @@ func classify(places []place) (classes [256]uint8, count uint32) {
 	for p := range places {
 		places[p].arcs = byClass(places[p].arcs, &classes)
 	}
-	return classes, uint32(len(numbers))
+	return classes, uint32(len(numbers) + 1)
 }
 
 // byFrequency returns all bytes, the most frequent first.
