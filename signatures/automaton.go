@@ -1,7 +1,6 @@
 package signatures
 
 import (
-	_ "embed"
 	"math/bits"
 	"slices"
 )
@@ -78,11 +77,6 @@ type builder struct {
 	order  []uint32 // the state that has a number
 	ends   []uint32 // of a state: index into the automaton's ends
 }
-
-// sample is ordinary text. What it visits gets full rows, close together.
-//
-//go:embed sample.txt
-var sample []byte
 
 // builderState is the set of head and the places of rest. Heads are deeper than what rest has, so a set has one form. Only what differs from
 // rest is kept, which is little: rest is where the machine's fail link would lead.

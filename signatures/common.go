@@ -1,9 +1,62 @@
 package signatures
 
 import (
+	"bytes"
+	_ "embed"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
+
+// sample is ordinary text: prose, a manual, code, a table, a letter, requests to an assistant. The automaton keeps what it visits close
+// together, groups that it is full of are looked for last, and lint measures by it.
+//
+//go:embed sample.txt
+var sample []byte
+
+var lowerSample = bytes.ToLower(sample)
+
+// everywhere is the share of ordinary text, in per cent, that a group may be near to and still narrow something.
+const everywhere = 75
+
+// coverage returns which share of the sample, in per cent, is within window bytes of one of the literals. Literals with gaps or without
+// ASCII are taken to be rare.
+func coverage(group []*literal, window int) int {
+	var at []int
+	for _, l := range group {
+		text := l.plainASCII()
+		for i := 0; text != ""; i++ {
+			n := bytes.Index(lowerSample[i:], []byte(text))
+			if n < 0 {
+				break
+			}
+			i += n
+			at = append(at, i)
+		}
+	}
+	slices.Sort(at)
+	covered, n := 0, 0
+	for _, i := range at {
+		from, to := max(i-window, covered), min(i+window, len(sample))
+		n += max(0, to-from)
+		covered = max(covered, to)
+	}
+	return 100 * n / len(sample)
+}
+
+// plainASCII returns the literal in lower case, or nothing if it has gaps or other runes.
+func (l *literal) plainASCII() string {
+	var out []byte
+	for _, e := range l.elems {
+		r := e.runes
+		if e.gap != noGap || r[len(r)-1] >= utf8.RuneSelf {
+			return ""
+		}
+		out = append(out, byte(r[len(r)-1]))
+	}
+	return string(out)
+}
 
 // The measured reasons why a word cannot be an anchor.
 const (

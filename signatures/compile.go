@@ -14,7 +14,6 @@ type compiled struct {
 	groups   [][]*literal
 	patterns []*pattern
 	excludes []*pattern
-	needs    []int32 // groups that must be near the anchor; see Matcher
 }
 
 // appliesTo is Signature.Applies without a loop.

@@ -83,9 +83,6 @@ func lintRepeats(s *Signature) []Problem {
 	return out
 }
 
-// everywhere is the share of ordinary text, in per cent, that a group may be near to and still narrow something.
-const everywhere = 75
-
 // lintGroups points out later groups that are near to almost every place of ordinary text.
 func lintGroups(s *Signature, c *compiled) []Problem {
 	var out []Problem
@@ -93,26 +90,11 @@ func lintGroups(s *Signature, c *compiled) []Problem {
 		if i == 0 {
 			continue
 		}
-		if share := 100 * coverage(group, s.Window) / len(sample); share > everywhere {
+		if share := coverage(group, s.Window); share > everywhere {
 			out = append(out, s.problem(Warning, fmt.Sprintf("literals[%d]", i), "the group narrows nothing: %d%% of ordinary text has one of its literals within %d bytes; remove the group, or the short and common words in it", share, s.Window))
 		}
 	}
 	return out
-}
-
-// coverage returns how many bytes of the sample are within window bytes of one of the literals.
-func coverage(group []*literal, window int) int {
-	covered, n := 0, 0
-	for i := range sample {
-		for _, l := range group {
-			if end, ok := l.endAt(sample, i); ok {
-				from, to := max(i-window, covered), min(end+window, len(sample))
-				n += max(0, to-from)
-				covered = max(covered, to)
-			}
-		}
-	}
-	return n
 }
 
 // lintUnreachable points out literals that no pattern has a place for while it has one for others of their group: they are often misspelt.

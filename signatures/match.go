@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/amygdala-host/amygdala/abi"
 	v1 "github.com/amygdala-host/amygdala/abi/v1"
@@ -66,6 +67,41 @@ type client struct {
 	// first and second are two of the groups it needs; group 0 is always near.
 	first, second int32
 	more          []int32
+	// common are groups that ordinary text is full of. They are looked for when all others are near.
+	common []commonGroup
+}
+
+// commonGroup finds the literals of a group by itself.
+type commonGroup struct {
+	literals []*literal
+	opens    [4]uint64 // the bytes that one of them begins with
+}
+
+func newCommonGroup(group []*literal) commonGroup {
+	g := commonGroup{literals: group}
+	var buf [utf8.UTFMax]byte
+	for _, l := range group {
+		for _, r := range l.elems[0].runes {
+			utf8.EncodeRune(buf[:], r)
+			g.opens[buf[0]>>6] |= 1 << (buf[0] & 63)
+		}
+	}
+	return g
+}
+
+// within returns whether a literal lies within text[from:to], and how many bytes were looked at.
+func (g *commonGroup) within(text []byte, from, to int) (bool, int) {
+	for i := from; i < to; i++ {
+		if b := text[i]; g.opens[b>>6]>>(b&63)&1 == 0 {
+			continue
+		}
+		for _, l := range g.literals {
+			if end, ok := l.endAt(text, i); ok && end <= to {
+				return true, i - from
+			}
+		}
+	}
+	return false, to - from
 }
 
 // Compile makes a matcher. The error is of kind invalid and has one line, "file:line: ...", for each signature that cannot be matched.
@@ -146,12 +182,15 @@ func (k *linker) link() {
 	slices.Sort(m.windows)
 	m.windows = slices.Compact(m.windows)
 	for i, c := range m.sigs {
-		for g, group := range c.groups {
-			if g > 0 {
-				c.needs = append(c.needs, k.group(k.intern(group)))
+		client := client{sig: int32(i), kinds: c.kinds}
+		for _, group := range c.groups[1:] {
+			if coverage(group, c.sig.Window) > everywhere {
+				client.common = append(client.common, newCommonGroup(group))
+			} else {
+				client.need(k.group(k.intern(group)))
 			}
 		}
-		k.anchor(k.intern(c.groups[0]), c.sig.Window, newClient(int32(i), c))
+		k.anchor(k.intern(c.groups[0]), c.sig.Window, client)
 	}
 	m.groups = len(k.groups) + 1
 	m.auto = newAutomaton(k.trie, k.examples())
@@ -206,15 +245,16 @@ func (k *linker) group(ids []int32) int32 {
 	return g
 }
 
-func newClient(sig int32, c *compiled) client {
-	out := client{sig: sig, kinds: c.kinds, more: c.needs}
-	if len(c.needs) > 0 {
-		out.first, out.more = c.needs[0], c.needs[1:]
+// need adds a group.
+func (c *client) need(g int32) {
+	switch {
+	case c.first == 0:
+		c.first = g
+	case c.second == 0:
+		c.second = g
+	default:
+		c.more = append(c.more, g)
 	}
-	if len(c.needs) > 1 {
-		out.second, out.more = c.needs[1], c.needs[2:]
-	}
-	return out
 }
 
 func (k *linker) anchor(ids []int32, window int, c client) {

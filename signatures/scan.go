@@ -248,11 +248,28 @@ func (s *scan) decide(a waiting, window int) error {
 		if s.latest[c.first] < from || s.latest[c.second] < from || !s.near(c.more, from) {
 			continue
 		}
-		if err := s.candidate(c.sig, a, window); err != nil {
+		near, err := s.nearCommon(c, a, window)
+		if err == nil && near {
+			err = s.candidate(c.sig, a, window)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return s.meter.spend(len(clients) * costAnchor)
+}
+
+// nearCommon looks for the groups that are not noted as they pass.
+func (s *scan) nearCommon(c *client, a waiting, window int) (bool, error) {
+	from, to := max(0, a.start-window), min(len(s.text), a.end+window)
+	for i := range c.common {
+		near, n := c.common[i].within(s.text, from, to)
+		s.profile.add(c.sig, Cost{Read: n, Work: n})
+		if err := s.meter.spend(n); err != nil || !near {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 func (s *scan) near(groups []int32, from int64) bool {
