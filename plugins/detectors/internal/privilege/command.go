@@ -62,12 +62,30 @@ func elevation(c shell.Command, name, text string) evidence {
 		return evidence{scoreElevate, "runs a command with raised rights"}
 	case !elevated:
 		return evidence{}
-	case shells[name] || contains(" "+text+" ", []string{" sudo -i ", " sudo -s ", " sudo su ", "su - ", " su root", "doas -s"}):
+	case name == "su" || c.Prefixed("su"):
+		return switchUser(c)
+	case shells[name] || contains(" "+text+" ", []string{" sudo -i ", " sudo -s ", "doas -s"}):
 		return evidence{scoreLoosen, "opens a shell with raised rights"}
 	case ordinary[name]:
 		return evidence{scoreOrdinary, "runs an everyday command with raised rights"}
 	}
 	return evidence{scoreElevate, "runs a command with raised rights"}
+}
+
+// switchUser judges su: becoming root is one thing, becoming the account of a service another.
+func switchUser(c shell.Command) evidence {
+	args := c.Args()
+	for i := 1; i < len(args); i++ {
+		w := args[i].Text
+		switch {
+		case w == "-c" || w == "-s" || w == "-g" || w == "-G" || w == "--command" || w == "--shell":
+			i++
+		case strings.HasPrefix(w, "-"):
+		case w != "root":
+			return evidence{scoreOrdinary, "acts as another account"}
+		}
+	}
+	return evidence{scoreLoosen, "opens a shell with raised rights"}
 }
 
 // ownership judges who may run or change a file.
@@ -89,6 +107,9 @@ func ownership(name, text string) evidence {
 			return evidence{scoreLoosen, "changes who owns system files"}
 		}
 	case "setcap":
+		if !strings.Contains(text, "cap_") || strings.Contains(text, " -r") {
+			return evidence{}
+		}
 		return evidence{scoreGrant, "gives a program capabilities of the kernel"}
 	case "setfacl", "icacls", "takeown", "cacls":
 		if contains(text, []string{"everyone:", " /etc", "/grant", "u:", "c:\\windows"}) {
@@ -218,7 +239,7 @@ func loosening(name, text string) evidence {
 			return evidence{0.82, "removes the traces of commands"}
 		}
 	case "rm", "truncate", "shred", ">":
-		if contains(text, []string{"/var/log", ".bash_history", ".zsh_history", "audit.log", "/quarantine"}) {
+		if wipesLogs(text) || contains(text, []string{".bash_history", ".zsh_history", "audit.log", "/quarantine"}) {
 			return evidence{0.84, "removes logs"}
 		}
 	case "sysctl":
@@ -227,6 +248,12 @@ func loosening(name, text string) evidence {
 		}
 	}
 	return evidence{}
+}
+
+// wipesLogs reports that the logs which record who did what are removed, or all of them.
+func wipesLogs(text string) bool {
+	return contains(text+" ", []string{"/var/log ", "/var/log/ ", "/var/log/*", "/var/log/auth", "/var/log/secure", "/var/log/syslog", "/var/log/messages",
+		"/var/log/wtmp", "/var/log/btmp", "/var/log/lastlog", "/var/log/audit", "/var/log/journal", "/var/log/kern"})
 }
 
 // agents judges switches that take the brakes off an assistant.
@@ -247,7 +274,7 @@ func agents(_, text string) evidence {
 // writers are programs that change the files they name; others do it by redirection.
 var writers = map[string]bool{"tee": true, "cp": true, "mv": true, "rm": true, "ln": true, "install": true, "sed": true, "dd": true, "truncate": true,
 	"rsync": true, "curl": true, "wget": true, "vim": true, "nano": true, "vi": true, "set-content": true, "add-content": true, "out-file": true,
-	"copy-item": true, "remove-item": true, "perl": true, "patch": true, "chmod": true, "chown": true, "touch": true, "unlink": true, "shred": true,
+	"copy-item": true, "remove-item": true, "perl": true, "patch": true, "unlink": true, "shred": true,
 	"git": true, "jq": true, "yq": true, "crontab": true, "reg": true}
 
 // writes judges the files that a command changes.
@@ -262,5 +289,12 @@ func writes(name, text string) evidence {
 	if name == "crontab" && !strings.Contains(text, " -l") {
 		return evidence{0.82, "plants something that starts by itself"}
 	}
-	return fileEvidence(target)
+	e := fileEvidence(target)
+	if removers[name] && e.score < scoreLoosen {
+		return evidence{} // what starts by itself no longer does
+	}
+	return e
 }
+
+// removers are writers that only take away.
+var removers = map[string]bool{"rm": true, "unlink": true, "shred": true, "remove-item": true}

@@ -33,11 +33,11 @@ func fileEvidence(text string) evidence {
 	switch {
 	case contains(text, immuneFiles) && !source(text):
 		return evidence{0.9, "changes the rules or settings of what guards the assistant"}
-	case contains(text, secretRoots):
+	case rooted(text, secretRoots):
 		return evidence{scoreGrant, "changes who may act as whom on the machine"}
 	case contains(text, agentSettings):
 		return evidence{scoreLoosen, "changes the settings of an assistant"}
-	case contains(text, autostarts):
+	case rooted(text, autostarts):
 		return evidence{0.82, "plants something that starts by itself"}
 	case contains(text, agentRules):
 		return evidence{0.6, "changes the standing instructions of an assistant"}
@@ -45,6 +45,24 @@ func fileEvidence(text string) evidence {
 		return evidence{0.6, "changes settings from which an editor runs things"}
 	}
 	return evidence{}
+}
+
+// rooted reports whether one of the paths occurs; those that start with a slash only where no other path goes on.
+func rooted(text string, paths []string) bool {
+	for _, p := range paths {
+		for from := 0; ; {
+			i := strings.Index(text[from:], p)
+			if i < 0 {
+				break
+			}
+			i += from
+			if p[0] != '/' || i == 0 || strings.IndexByte(" \t\"'=>:,(", text[i-1]) >= 0 {
+				return true
+			}
+			from = i + len(p)
+		}
+	}
+	return false
 }
 
 // sourceEndings end the names of program text and documents: who develops a guard writes such files, and they change nothing that runs.

@@ -169,3 +169,17 @@ func FuzzDetect(f *testing.F) {
 		}
 	})
 }
+
+func TestMaintenanceIsNoEscalation(t *testing.T) {
+	d := New(Config{})
+	for _, text := range []string{
+		"rm -f /etc/systemd/system/x.wants/y.service", "chmod 600 ~/.ssh/authorized_keys", "rm -f /var/log/fontconfig.log", "setcap -r /bin/ip", "command -v setcap", `{"name":"write_file","arguments":{"path":"/work/rootfs/etc/passwd","content":"x"}}`,
+	} {
+		if got := call(d, text); got >= 0.5 {
+			t.Errorf("%.2f for %s", got, text)
+		}
+	}
+	if got := call(d, "su -s /bin/sh postgres -c 'psql'"); got >= threat {
+		t.Errorf("%.2f for becoming the account of a service", got)
+	}
+}

@@ -77,6 +77,10 @@ func TestAssignment(t *testing.T) {
 		{"password", "", 0, 0},
 		{"token: 1234567890abcdef", "1234567890abcdef", 0, 0},
 		{"password=", "", 0, 0},
+		{"PrivateKey = testEd25519PrivateKey", "testEd25519PrivateKey", 0, 0},
+		{"IFLA_INET6_TOKEN = C.IFLA_INET6_TOKEN_2", "C.IFLA_INET6_TOKEN_2", 0, 0},
+		{"Passwort: yOSIzowbPqVg", "yOSIzowbPqVg", 0.8, 1},
+		{`REL_TOKEN = 0x000D\n\tIMAGE_REL_AMD64_SREL32`, "0x000D", 0, 0},
 	}
 	for _, tt := range tests {
 		value, g := Assignment(tt.text)

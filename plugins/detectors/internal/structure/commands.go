@@ -184,6 +184,9 @@ func (j *judgement) carriedBy(args []shell.Word, fl *flow) float32 {
 		if i == 0 {
 			continue
 		}
+		if strings.HasPrefix(args[i-1].Text, ">") {
+			continue // written, not read
+		}
 		best = max(best, wordLoad(w.Text))
 		if fl.tainted[strings.TrimLeft(trimUpload(w.Text), "@<")] {
 			best = max(best, 0.92)

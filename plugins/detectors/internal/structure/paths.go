@@ -22,7 +22,7 @@ var guardedFiles = strings.Fields(`/etc/passwd /etc/sudoers /etc/hosts .env .npm
 // classOf judges the path or file name in a word.
 func classOf(w string) fileClass {
 	w = strings.ToLower(strings.ReplaceAll(w, `\`, "/"))
-	if strings.HasSuffix(w, ".pub") || strings.Contains(w, ".example") || strings.Contains(w, ".sample") || strings.Contains(w, ".template") {
+	if strings.HasSuffix(w, ".pub") || strings.Contains(w, ".example") || strings.Contains(w, ".sample") || strings.Contains(w, ".template") || strings.HasPrefix(w, "/etc/skel") {
 		return filePlain
 	}
 	for _, d := range []string{"/.ssh", "/.aws", "/.gnupg", "/.kube", "/.config/gcloud", "/.azure", "/.docker"} {

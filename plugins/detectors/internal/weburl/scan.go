@@ -59,11 +59,26 @@ func opens(scheme, rest string) bool {
 		scheme = scheme[i+1:]
 	}
 	c := rest[0]
-	return lenient[scheme] && (c == '/' || c == '\\' || c == '[' || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9')
+	return lenient[scheme] && (c == '/' || c == '\\' || c == '[' || wrappers[scheme] && strings.Contains(rest[:min(len(rest), maxScheme)], "://") || bareStart(rest))
 }
 
 // brackets are pairs that may stand in a URL when they are balanced.
 var brackets = [...]string{"()", "[]", "{}"}
+
+// bareStart reports a host right after the colon, without slashes: it must look like one, since prose has "http:yes" too.
+func bareStart(rest string) bool {
+	n, dots, digits := 0, 0, 0
+	for n < len(rest) && n < 64 && (isScheme(rest[n]) || rest[n] == '%') {
+		if rest[n] == '.' {
+			dots++
+		}
+		if rest[n] >= '0' && rest[n] <= '9' {
+			digits++
+		}
+		n++
+	}
+	return n > 0 && rest[0] != '.' && (dots > 0 && dots < n || digits == n && n >= 8 || strings.HasPrefix(strings.ToLower(rest), "localhost") || strings.HasPrefix(rest, "0x"))
+}
 
 // byteClass tells what a byte does to a URL's extent: 0 nothing, positive opens and negative closes a bracket, ends ends it.
 var byteClass = func() (t [256]int8) {
