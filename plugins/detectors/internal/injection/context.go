@@ -12,6 +12,7 @@ import (
 const (
 	sentenceReach = 220 // for the sentence the hit stands in
 	leadReach     = 40  // for the words right before it
+	lineReach     = 320 // for the line it stands in
 	templateReach = 160 // for the placeholders of a template
 	topicReach    = 600 // for what the text around is about
 )
@@ -95,7 +96,11 @@ func (p *page) fenced(at int) bool {
 	return named < len(p.text) && text.Letter(p.text[named])
 }
 
-func lineStart(t []byte, at int) int { return bytes.LastIndexByte(t[:at], '\n') + 1 }
+// lineStart returns where the line of t[at] begins, or lineReach bytes before it.
+func lineStart(t []byte, at int) int {
+	low := max(0, at-lineReach)
+	return low + bytes.LastIndexByte(t[low:at], '\n') + 1
+}
 
 // look judges the surroundings of [start, end).
 func (p *page) look(start, end int) surroundings {
@@ -134,7 +139,7 @@ func citation(t []byte, q text.Quote) bool {
 		return true
 	}
 	line := bytes.TrimSpace(t[lineStart(t, q.Open):q.Open])
-	rest := t[q.Close:]
+	rest := t[q.Close:min(len(t), q.Close+lineReach)]
 	if i := bytes.IndexByte(rest, '\n'); i >= 0 {
 		rest = rest[:i]
 	}

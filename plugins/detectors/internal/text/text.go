@@ -59,6 +59,9 @@ func ends(t []byte, i int) bool {
 	return false
 }
 
+// longest bounds how far one word is followed. No word of a language is longer.
+const longest = 96
+
 // A Word is one run of letters and digits, lower-case as far as it is ASCII. A word longer than its room is cut.
 type Word struct {
 	buf [24]byte
@@ -92,19 +95,19 @@ func inWord(t []byte, i int) bool {
 	return Letter(t[i]) || t[i] == '\'' && i > 0 && i+1 < len(t) && Letter(t[i-1]) && Letter(t[i+1])
 }
 
-// Before sets w to the last word that ends at or before at and begins at or after low, and reports whether there is one.
+// Before sets w to the last word that ends after low and at or before at, and reports whether there is one.
 func Before(t []byte, at, low int, w *Word) bool {
 	i := at
 	for i > low && !inWord(t, i-1) {
 		i--
 	}
 	to := i
-	for i > low && inWord(t, i-1) {
-		i--
-	}
-	w.Start = -1
-	if i == to {
+	if i <= low {
+		w.Start = -1
 		return false
+	}
+	for i > max(0, to-longest) && inWord(t, i-1) {
+		i--
 	}
 	w.set(t, i, to)
 	return true
@@ -116,13 +119,13 @@ func After(t []byte, at, high int, w *Word) int {
 	for i < high && !inWord(t, i) {
 		i++
 	}
-	from := i
-	for i < high && inWord(t, i) {
-		i++
-	}
-	w.Start = -1
-	if i == from {
+	if i >= high {
+		w.Start = -1
 		return -1
+	}
+	from := i
+	for i < min(len(t), from+longest) && inWord(t, i) {
+		i++
 	}
 	w.set(t, from, i)
 	return i
