@@ -49,11 +49,10 @@ func coverage(group []*literal, window int) int {
 func (l *literal) plainASCII() string {
 	var out []byte
 	for _, e := range l.elems {
-		r := e.runes
-		if e.gap != noGap || r[len(r)-1] >= utf8.RuneSelf {
+		if e.gap != noGap || e.runes[len(e.runes)-1] >= utf8.RuneSelf {
 			return ""
 		}
-		out = append(out, byte(r[len(r)-1]))
+		out = append(out, byte(e.runes[len(e.runes)-1]))
 	}
 	return string(out)
 }

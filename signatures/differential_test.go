@@ -161,7 +161,7 @@ func TestExactMatchesAreRE2s(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		theirs := regexp.MustCompile(re.String())
+		theirs := regexp.MustCompile(rules.rewrite(re).String())
 		ours, err := newPattern(source, rules, &memory{})
 		if err != nil {
 			t.Fatal(err)

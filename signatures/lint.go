@@ -187,6 +187,7 @@ func lintPattern(s *Signature, path, pattern string) []Problem {
 	if err != nil {
 		return nil // already told
 	}
+	re = s.rules(path).rewrite(re)
 	shown := clip(pattern, 60)
 	var out []Problem
 	n := measure(re)

@@ -2,9 +2,9 @@ package signatures
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -22,19 +22,65 @@ const (
 
 // element is one rune of a literal, or one gap.
 type element struct {
-	gap   gapKind
-	ascii [2]uint64 // the ASCII ones among the forms of the rune
-	runes []rune    // all forms, sorted
+	gap gapKind
+	*letter
 }
 
-func newElement(runes []rune) element {
-	e := element{runes: runes}
+// letter is what a rune of a literal looks like in texts. Letters are shared and never change.
+type letter struct {
+	ascii [2]uint64 // the ASCII ones among the forms
+	runes []rune    // all forms, sorted
+	both  []rune    // and the other case of ASCII letters: what the automaton takes
+	name  string    // tells letters apart
+	size  int       // bytes of each form, or 0 if they differ or the automaton takes more
+}
+
+func newLetter(runes []rune) *letter {
+	l := &letter{runes: runes, both: bothCases(runes), name: string(runes), size: utf8.RuneLen(runes[0])}
 	for _, r := range runes {
 		if r < utf8.RuneSelf {
-			e.ascii[r>>6] |= 1 << (r & 63)
+			l.ascii[r>>6] |= 1 << (r & 63)
+		}
+		if utf8.RuneLen(r) != l.size {
+			l.size = 0
 		}
 	}
-	return e
+	if len(l.both) != len(runes) {
+		l.size = 0
+	}
+	return l
+}
+
+// bothCases adds the other case of ASCII letters.
+func bothCases(runes []rune) []rune {
+	out := slices.Clone(runes)
+	for _, r := range runes {
+		if r < utf8.RuneSelf {
+			out = append(out, asciiCases(r)...)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// letters holds those that have been asked for, by rune; the exact ones by the complement of the rune.
+var letters sync.Map
+
+// letterOf returns the letter of r.
+func letterOf(r rune, exact bool) *letter {
+	key := r
+	if exact {
+		key = ^r
+	}
+	if l, ok := letters.Load(key); ok {
+		return l.(*letter)
+	}
+	forms := []rune{r}
+	if !exact {
+		forms = variants(r)
+	}
+	l, _ := letters.LoadOrStore(key, newLetter(forms))
+	return l.(*letter)
 }
 
 // literal is a compiled literal. A text position where it ends determines where it starts, and the other way round: a gap takes all it
@@ -56,7 +102,7 @@ func newLiteral(text string, exact, exactSpaces, word bool) (*literal, error) {
 		case r == utf8.RuneError || r == 0:
 			return nil, errors.New("contains U+FFFD or a NUL, which no text view has; remove it")
 		case exactSpaces || !isGapSpace(r):
-			l.elems = append(l.elems, newElement(forms(r, exact)))
+			l.elems = append(l.elems, element{letter: letterOf(r, exact)})
 			continue
 		}
 		end := i
@@ -76,13 +122,6 @@ func newLiteral(text string, exact, exactSpaces, word bool) (*literal, error) {
 		l.size = fixedSize(l.elems)
 	}
 	return l, nil
-}
-
-func forms(r rune, exact bool) []rune {
-	if exact {
-		return []rune{r}
-	}
-	return variants(r)
 }
 
 func gapBetween(before, after rune) gapKind {
@@ -105,19 +144,10 @@ func (l *literal) core() []element {
 func fixedSize(elems []element) int {
 	size := 0
 	for _, e := range elems {
-		if e.gap != noGap {
+		if e.gap != noGap || e.size == 0 {
 			return 0
 		}
-		n := utf8.RuneLen(e.runes[0])
-		for _, r := range e.runes {
-			if utf8.RuneLen(r) != n {
-				return 0
-			}
-		}
-		if len(bothCases(e.runes)) != len(e.runes) {
-			return 0 // the automaton takes both cases
-		}
-		size += n
+		size += e.size
 	}
 	return size
 }
@@ -215,9 +245,17 @@ func gapBefore(text []byte, kind gapKind) (int, bool) {
 // key identifies literals that mean the same.
 func (l *literal) key() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%t", l.word)
+	if l.word {
+		b.WriteByte('w')
+	}
 	for _, e := range l.elems {
-		fmt.Fprintf(&b, "|%d%s", e.gap, string(e.runes))
+		b.WriteByte(0) // which is in no literal
+		if e.gap != noGap {
+			b.WriteByte(byte(e.gap))
+			b.WriteByte(0)
+			continue
+		}
+		b.WriteString(e.name)
 	}
 	return b.String()
 }

@@ -160,7 +160,10 @@ func (p *program) hasMatch(set []bool) bool {
 
 // fits reports whether the instruction reads what the element is.
 func (e element) fits(in *inst) bool {
-	return e.gap != noGap && in.has(' ') || slices.ContainsFunc(e.runes, in.has)
+	if e.gap != noGap {
+		return in.has(' ')
+	}
+	return slices.ContainsFunc(e.runes, in.has)
 }
 
 // reach adds pc and what follows from it without reading.

@@ -8,8 +8,10 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"runtime"
 	"sort"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/amygdala-host/amygdala/abi"
@@ -42,21 +44,30 @@ func Load(fsys fs.FS) ([]*Pack, error) {
 	if err != nil {
 		return nil, abi.E("load", v1.ErrorKindIO, "signatures", err)
 	}
-	var packs []*Pack
-	var errs []error
+	var names []string
 	for _, e := range entries {
-		if ext := path.Ext(e.Name()); e.IsDir() || strings.HasPrefix(e.Name(), ".") || (ext != ".yaml" && ext != ".yml") {
-			continue
+		ext := path.Ext(e.Name())
+		if !e.IsDir() && !strings.HasPrefix(e.Name(), ".") && (ext == ".yaml" || ext == ".yml") {
+			names = append(names, e.Name())
 		}
-		p, err := loadFile(fsys, e.Name())
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		packs = append(packs, p)
 	}
-	if len(errs) > 0 {
-		return nil, errors.Join(errs...)
+	packs, errs := make([]*Pack, len(names)), make([]error, len(names))
+	var group sync.WaitGroup
+	next := make(chan int)
+	for range min(len(names), runtime.GOMAXPROCS(0)) {
+		group.Go(func() {
+			for i := range next {
+				packs[i], errs[i] = loadFile(fsys, names[i])
+			}
+		})
+	}
+	for i := range names {
+		next <- i
+	}
+	close(next)
+	group.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
 	}
 	return packs, nil
 }

@@ -177,7 +177,7 @@ func TestLoad(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "c.yaml:1:") || !strings.Contains(err.Error(), "d.yaml:1:") {
 		t.Errorf("%v", err)
 	}
-	if packs, err := Load(fstest.MapFS{}); err != nil || packs != nil {
+	if packs, err := Load(fstest.MapFS{}); err != nil || len(packs) > 0 {
 		t.Errorf("%v, %v", packs, err)
 	}
 }

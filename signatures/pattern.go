@@ -13,7 +13,7 @@ type patternRules struct {
 	exact, exactSpaces, word bool
 }
 
-// parsePattern turns an author's pattern into the tree that is matched: folded, and with flexible spaces.
+// parsePattern reads an author's pattern. The tree that is matched, folded and with flexible spaces, is made of it by rewrite.
 func parsePattern(pattern string, rules patternRules) (*syntax.Regexp, error) {
 	flags := syntax.Perl
 	if !rules.exact {
@@ -27,7 +27,7 @@ func parsePattern(pattern string, rules patternRules) (*syntax.Regexp, error) {
 		}
 		return nil, fmt.Errorf("not a valid RE2 pattern: %w", err)
 	}
-	return rules.rewrite(re), nil
+	return re, nil
 }
 
 // rewrite applies the rules to the tree, and drops captures.

@@ -13,7 +13,7 @@ import (
 // and text written to hurt could make it build all of them.
 type pattern struct {
 	source *syntax.Regexp
-	word   bool
+	rules  patternRules
 	memory *memory
 
 	once  sync.Once // most patterns never meet a text: the rest is made when one does
@@ -30,13 +30,15 @@ func newPattern(source string, rules patternRules, m *memory) (*pattern, error) 
 	if n := steps(re); n > maxProgram {
 		return nil, fmt.Errorf("needs %d steps, more than %d; use smaller counts in {n,m}", n, maxProgram)
 	}
-	return &pattern{source: re, word: rules.word, memory: m}, nil
+	return &pattern{source: re, rules: rules, memory: m}, nil
 }
 
 // make compiles the two halves.
 func (p *pattern) make() {
-	p.exact = newProgram(p.source, p.word)
-	p.dfa = newDFA(newProgram(relax(p.source), p.word), p.memory)
+	re := p.rules.rewrite(p.source)
+	p.exact = newProgram(re, p.rules.word)
+	p.dfa = newDFA(newProgram(relax(re), p.rules.word), p.memory)
+	p.source = nil
 }
 
 // program returns the exact half.

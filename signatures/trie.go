@@ -63,26 +63,13 @@ func (t *trie) add(l *literal, id int32) {
 			at = t.addGap(at)
 			continue
 		}
-		runes := bothCases(e.runes)
-		next := t.at(at, string(runes))
-		for _, r := range runes {
+		next := t.at(at, e.name)
+		for _, r := range e.both {
 			t.addRune(at, r, next)
 		}
 		at = next
 	}
 	t.places[at].literals = append(t.places[at].literals, id)
-}
-
-// bothCases adds the other case of ASCII letters.
-func bothCases(runes []rune) []rune {
-	out := slices.Clone(runes)
-	for _, r := range runes {
-		if r < utf8.RuneSelf {
-			out = append(out, asciiCases(r)...)
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
 }
 
 // addRune leads from one place to another over the encoding of r.
