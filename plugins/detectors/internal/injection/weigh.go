@@ -32,11 +32,11 @@ func spanOf(kind v1.PayloadKind) int {
 
 // What circumstances are worth, in log-odds.
 const (
-	hiddenWorth  = 1.6 // nobody but a machine reads it
-	encodedWorth = 0.7 // somebody took the trouble to encode it
-	unspokenCost = -1  // all of it is rather spoken about than spoken
-	againWorth   = 0.3 // the share of further clues of a role that has one already
-	againMost    = 1.0
+	hiddenWorth  = 1.6  // nobody but a machine reads it
+	encodedWorth = 0.7  // somebody took the trouble to encode it
+	unspokenCost = -1   // all of it is rather spoken about than spoken
+	againWorth   = 0.45 // the share of further clues of a role that has one already
+	againMost    = 1.2
 )
 
 // pair is a combination of roles that says more than its parts.
