@@ -57,14 +57,12 @@ func (m *module) helperFunc(i uint32) uint32 { return uint32(len(m.funcs)) + 1 +
 // typeIndex returns the index of an injected type, which it adds behind those of the original.
 func (m *module) typeIndex(t FuncType) uint32 {
 	enc := appendFuncType(nil, t)
-	if i, ok := m.types2[string(enc)]; ok {
+	if i, ok := m.addedAt[string(enc)]; ok {
 		return i
 	}
-	if m.types2 == nil {
-		m.types2 = map[string]uint32{}
-	}
-	i := uint32(len(m.types) + len(m.types2))
-	m.types2[string(enc)] = i
+	i := uint32(len(m.types) + len(m.added))
+	m.addedAt[string(enc)] = i
+	m.added = append(m.added, t)
 	m.out[secType].add(enc)
 	return i
 }

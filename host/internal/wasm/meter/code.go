@@ -1,6 +1,9 @@
 package meter
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // An edit replaces bytes [at, end) of a body.
 type edit struct {
@@ -28,6 +31,8 @@ const (
 // A frame is an open block.
 type frame struct {
 	op byte
+	// header is the charge point at the head of a loop that can be reached, else 0: the first point is never one.
+	header int
 	// entry is the charge point that covers the code in front of the block, or dead.
 	entry int
 	// carried is the number of values that a branch to the block's label carries.
@@ -41,7 +46,7 @@ type fn struct {
 	m      *module
 	r      *reader
 	typ    FuncType
-	locals int
+	locals []ValueType
 	frames []frame
 	edits  []edit
 	plan   plan
@@ -65,7 +70,7 @@ func (m *module) rewriteBody(r *reader, i int, b body) []byte {
 	start := r.pos
 	f.frames = append(f.frames, frame{op: opEnd, carried: len(f.typ.Results)})
 	f.point(start, 0, false)
-	f.plan.spend(f.locals / 4)
+	f.plan.spend(len(f.locals) / 4)
 	for len(f.frames) > 0 && r.ok() {
 		f.instruction()
 	}
@@ -88,21 +93,24 @@ func (f *fn) stack(size int) uint64 { return uint64(size+bodyPerValue*f.values) 
 // weight estimates what compiling the function costs.
 func (f *fn) weight() uint64 {
 	blocks := uint64(len(f.plan.charges))
-	return blocks * (blocks + 32*uint64(f.locals) + 32*uint64(f.deepest))
+	return blocks * (blocks + 32*uint64(len(f.locals)) + 32*uint64(f.deepest))
 }
 
 // readLocals reads the declarations of locals.
 func (f *fn) readLocals() {
-	total := uint64(0)
+	f.locals = append(f.locals, f.typ.Params...)
 	for n := f.r.count(2); n > 0 && f.r.ok(); n-- {
-		start := f.r.pos
-		total += uint64(f.r.u32())
-		f.m.valueType(f.r)
-		if total > maxLocals {
+		start, count := f.r.at(), f.r.u32()
+		t := f.m.valueType(f.r)
+		if uint64(count) > maxLocals || len(f.locals)+int(count) > maxLocals {
 			f.r.fail(start, "too many locals, at most %d are supported", maxLocals)
+			return
 		}
+		f.locals = append(f.locals, slices.Repeat([]ValueType{t}, int(count))...)
 	}
-	f.locals = len(f.typ.Params) + int(total)
+	if f.m.locals += len(f.locals); f.m.locals > maxAllLocals {
+		f.r.fail(f.r.pos, "the functions up to here have %d locals, at most %d are supported in all", f.m.locals, maxAllLocals)
+	}
 }
 
 // instruction reads one instruction.
@@ -155,7 +163,9 @@ func (f *fn) plain(start int, code byte, imm immediate) {
 	r := f.r
 	switch imm {
 	case immLocal:
-		r.index("local", f.locals)
+		if i := r.index("local", len(f.locals)); code != opLocalGet && r.ok() {
+			f.assigned(i)
+		}
 	case immGlobal:
 		r.index("global", len(f.m.globals))
 	case immTable:
@@ -425,8 +435,9 @@ func (f *fn) openBlock(code byte) {
 		f.loops++
 		f.nest++
 		f.deepest = max(f.deepest, f.nest)
-		if fr.entry != dead {
-			f.point(f.r.pos, fr.entry, true)
+		if f.point(f.r.pos, fr.entry, true) {
+			fr.header = f.plan.cur
+			f.plan.charges[fr.header].turn = params == 0
 		}
 	case opIf:
 		f.point(f.r.pos, fr.entry, false)
@@ -519,12 +530,26 @@ func (f *fn) closeBlock() {
 	}
 }
 
-// point opens a charge point at an offset.
-func (f *fn) point(at, parent int, loop bool) {
+// point opens a charge point at an offset, unless the code there is dead.
+func (f *fn) point(at, parent int, loop bool) bool {
 	if !f.plan.open(parent, loop) {
-		return
+		return false
 	}
 	f.edits = append(f.edits, edit{at: at, end: at, kind: editCharge, arg: uint32(f.plan.cur)})
+	return true
+}
+
+// assigned notes that the innermost loop changes a local, as far as its check carries locals.
+func (f *fn) assigned(local uint32) {
+	if t := f.locals[local]; t.isRef() {
+		return
+	}
+	for i := len(f.frames) - 1; i >= 0; i-- {
+		if h := f.frames[i].header; h > 0 {
+			f.plan.charges[h].assigned(local)
+			return
+		}
+	}
 }
 
 // funcName names a function of the original in an error.

@@ -50,6 +50,9 @@ func (m *module) constGlobal(s *reader, want ValueType, globals int) {
 	if int(i) >= m.importedGlobs {
 		m.uses(FeatureExtendedConst)
 	}
+	if m.globals[i].mutable {
+		s.fail(start, "constant expression required, global %d is mutable", i)
+	}
 	if want > 0xff && m.globals[i].value <= 0xff {
 		s.fail(start, "type mismatch, a global of type %s cannot initialise this reference type", m.globals[i].value)
 	}

@@ -1,5 +1,7 @@
 package meter
 
+import "slices"
+
 // A function keeps the counter in one of two ways. In the usual one it copies the global into a local at its entry and writes it back
 // before anything that leaves the function, which saves a store at every charge. Functions that neither loop nor call charge the
 // global itself, having nothing to save; so do functions with a try_table, because an exception returns to the values that locals
@@ -84,7 +86,7 @@ func (f *fn) writeBack(out []byte) []byte {
 	if !f.cached() {
 		return out
 	}
-	out = appendU32(append(out, opLocalGet), uint32(f.locals))
+	out = appendU32(append(out, opLocalGet), uint32(len(f.locals)))
 	return appendU32(append(out, opGlobalSet), f.m.fuelGlobal())
 }
 
@@ -94,26 +96,27 @@ func (f *fn) reload(out []byte) []byte {
 		return out
 	}
 	out = appendU32(append(out, opGlobalGet), f.m.fuelGlobal())
-	return appendU32(append(out, opLocalSet), uint32(f.locals))
+	return appendU32(append(out, opLocalSet), uint32(len(f.locals)))
 }
 
 // emitCharge writes charge point i. The first one loads the local, even when there is nothing to pay.
 func (f *fn) emitCharge(out []byte, i int) []byte {
 	c := f.plan.charges[i]
-	var v counter
+	global := counter{opGlobalGet, opGlobalSet, f.m.fuelGlobal()}
+	v := global
 	if f.cached() {
-		v = counter{opLocalGet, opLocalSet, uint32(f.locals)}
-	} else {
-		v = counter{opGlobalGet, opGlobalSet, f.m.fuelGlobal()}
+		v = counter{opLocalGet, opLocalSet, uint32(len(f.locals))}
 	}
-	if i == 0 && f.cached() && c.gone {
+	switch {
+	case c.gone && i == 0:
 		return f.reload(out)
-	}
-	if c.gone {
+	case c.gone:
 		return out
+	case c.turn:
+		out = f.emitTurn(out, v, c)
 	}
 	if i == 0 {
-		out = appendU32(append(out, opGlobalGet), f.m.fuelGlobal())
+		out = global.push(out)
 	} else {
 		out = v.push(out)
 	}
@@ -125,6 +128,31 @@ func (f *fn) emitCharge(out []byte, i int) []byte {
 	return out
 }
 
+// emitTurn writes the check at the head of a loop: while the counter is below zero, refuel and go back to the head.
+//
+// The way it is written is worth a fifth of a tight loop under wazero's compiler. The usual case is the first arm of the if, although
+// that is empty, and the other one ends with a branch back, so that it is placed behind the function and the loop runs straight on.
+// The locals that the loop changes go through the call as arguments and results. So none of them lives across it, and the
+// register allocator has no reason to store them on the stack at every round.
+func (f *fn) emitTurn(out []byte, v counter, c charge) []byte {
+	out = append(v.push(out), opI64Const, 0, opI64GeS, opIf, 0x40, opElse)
+	out = v.push(out)
+	carry := c.carry
+	if len(carry) > maxCarry {
+		carry = nil
+	}
+	types := []ValueType{I64}
+	for _, local := range carry {
+		out = appendU32(append(out, opLocalGet), local)
+		types = append(types, f.locals[local])
+	}
+	out = appendU32(append(out, opCall), f.m.refuelFunc(types))
+	for _, local := range slices.Backward(carry) {
+		out = appendU32(append(out, opLocalSet), local)
+	}
+	return append(v.pop(out), opBr, 1, opEnd)
+}
+
 // A counter is where a function keeps its fuel: a local or the global.
 type counter struct {
 	get, set byte
@@ -134,11 +162,21 @@ type counter struct {
 func (v counter) push(out []byte) []byte { return appendU32(append(out, v.get), v.index) }
 func (v counter) pop(out []byte) []byte  { return appendU32(append(out, v.set), v.index) }
 
-// emitCheck calls the host when the counter is below zero. The usual case is the first arm, although it is empty: wazero's register
-// allocator starts the code behind an if with the registers as its first arm leaves them, and a call leaves none.
+// emitCheck calls the host when the counter is below zero. The usual case is the first arm here too: wazero's register allocator
+// starts the code behind an if with the registers as its first arm leaves them, and a call leaves none.
 func (m *module) emitCheck(out []byte, v counter) []byte {
 	out = append(v.push(out), opI64Const, 0, opI64GeS, opIf, 0x40, opElse)
 	out = append(v.push(out), opCall)
 	out = v.pop(appendU32(out, uint32(m.importedFuncs)))
 	return append(out, opEnd)
+}
+
+// refuelFunc is the function to call for refuelling that takes and returns values of these types, of which the first is the counter:
+// the import itself, or a helper that passes the rest through.
+func (m *module) refuelFunc(types []ValueType) uint32 {
+	if len(types) == 1 {
+		return uint32(m.importedFuncs)
+	}
+	i := m.typeIndex(FuncType{Params: types, Results: types})
+	return m.helperFunc(m.helpers.index(helperKey{op: refuelCarry, a: i}))
 }

@@ -8,7 +8,11 @@ package meter
 // A bulkOp is an instruction that is replaced by a helper: the opcode behind opMisc, or memoryGrow.
 type bulkOp byte
 
-const memoryGrow bulkOp = 0xff
+const (
+	memoryGrow bulkOp = 0xff
+	// refuelCarry is no instruction but the helper of a loop's check, whose type has index a.
+	refuelCarry bulkOp = 0xfe
+)
 
 // A helperKey identifies a helper: the instruction and its immediates.
 type helperKey struct {
@@ -37,7 +41,7 @@ func (h *helpers) index(key helperKey) uint32 {
 
 // bulkNames are the instructions' names, for the injected functions and for reasons.
 var bulkNames = map[bulkOp]string{
-	memoryGrow: "memory.grow", miscMemoryInit: "memory.init", miscMemoryCopy: "memory.copy", miscMemoryFill: "memory.fill",
+	memoryGrow: "memory.grow", refuelCarry: "refuel", miscMemoryInit: "memory.init", miscMemoryCopy: "memory.copy", miscMemoryFill: "memory.fill",
 	miscTableInit: "table.init", miscTableCopy: "table.copy", miscTableGrow: "table.grow", miscTableFill: "table.fill",
 }
 
@@ -66,6 +70,8 @@ const (
 // helperType is the type of a helper, which is that of its instruction.
 func (m *module) helperType(k helperKey) FuncType {
 	switch k.op {
+	case refuelCarry:
+		return m.added[int(k.a)-len(m.types)]
 	case memoryGrow:
 		return FuncType{Params: []ValueType{I32}, Results: []ValueType{I32}}
 	case miscTableGrow:
@@ -80,6 +86,8 @@ func (m *module) helperType(k helperKey) FuncType {
 func (m *module) helperBody(k helperKey) []byte {
 	h := &helper{m: m, key: k, shift: tableChunk}
 	switch k.op {
+	case refuelCarry:
+		return h.carry()
 	case memoryGrow, miscTableGrow:
 		return h.grow()
 	case miscMemoryInit, miscMemoryCopy, miscMemoryFill:
@@ -118,6 +126,19 @@ func (h *helper) operation() {
 	default:
 		h.u32(h.key.a)
 	}
+}
+
+// carry writes the helper of a loop's check.
+func (h *helper) carry() []byte {
+	h.op(0) // no locals
+	h.get(0)
+	h.op(opCall)
+	h.u32(uint32(h.m.importedFuncs))
+	for i := 1; i < len(h.m.helperType(h.key).Params); i++ {
+		h.get(uint32(i))
+	}
+	h.op(opEnd)
+	return h.code
 }
 
 // bulk writes the helper of a fill, copy or init.

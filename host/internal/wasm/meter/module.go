@@ -79,13 +79,16 @@ type module struct {
 	dataCount     int
 	datas         int
 
-	// declared counts what the function section promised and the code section has not kept.
 	start     bool
 	startFunc uint32
 	names     map[string]bool
 	bodies    []body
 	helpers   helpers
-	types2    map[string]uint32
+	// added are the injected types, addedAt their indices.
+	added   []FuncType
+	addedAt map[string]uint32
+	// locals counts those of all functions.
+	locals int
 
 	named      bool
 	moduleName string
@@ -103,7 +106,9 @@ type body struct{ pos, end int }
 // out are re-encoded with shifted function indices, code excepted.
 func parse(bin []byte, opt Options) (*module, *Error) {
 	r := &reader{buf: bin, end: len(bin), where: "header"}
-	m := &module{opt: opt, names: map[string]bool{}, unrestorable: map[string]bool{}, features: map[string]bool{}}
+	m := &module{
+		opt: opt, names: map[string]bool{}, addedAt: map[string]uint32{}, unrestorable: map[string]bool{}, features: map[string]bool{},
+	}
 	if magic := r.bytes(8); r.ok() && string(magic) != "\x00asm\x01\x00\x00\x00" {
 		r.fail(0, "not a WebAssembly 1 binary: magic header or version differs")
 	}

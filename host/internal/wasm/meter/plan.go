@@ -1,5 +1,7 @@
 package meter
 
+import "slices"
+
 // dead is the charge point of code that cannot be reached.
 const dead = -1
 
@@ -21,8 +23,21 @@ type charge struct {
 	cost, merged uint64
 	// parent is the charge that dominates this one in the same loop.
 	parent int
-	// loop marks the header of a loop; check, a place where the counter is looked at; gone, a charge that was merged.
-	loop, check, gone bool
+	// loop marks the header of a loop, turn one whose check stands in front of the charge and goes back to it; check, a place where the
+	// counter is looked at after the charge; gone, a charge that was merged.
+	loop, turn, check, gone bool
+	// carry lists locals that the loop changes, see fn.emitTurn.
+	carry []uint32
+}
+
+// maxCarry is how many locals the check of a loop carries. A loop that changes more carries none.
+const maxCarry = 6
+
+// assigned adds a local to those that the loop changes.
+func (c *charge) assigned(local uint32) {
+	if len(c.carry) <= maxCarry && !slices.Contains(c.carry, local) {
+		c.carry = append(c.carry, local)
+	}
 }
 
 // A plan decides where a function pays, how much, and where it looks at its counter.
@@ -50,7 +65,7 @@ func (p *plan) open(parent int, loop bool) bool {
 		return false
 	}
 	p.cur = len(p.charges)
-	p.charges = append(p.charges, charge{parent: parent, loop: loop, check: loop})
+	p.charges = append(p.charges, charge{parent: parent, loop: loop})
 	return true
 }
 
@@ -71,8 +86,11 @@ func (p *plan) settle(calls bool) {
 		if c.gone {
 			continue
 		}
+		if c.turn {
+			sum = 0
+		}
 		sum += c.cost
-		if c.check = c.check || sum > unchecked; c.check {
+		if c.check = c.check || c.loop && !c.turn || sum > unchecked; c.check {
 			sum = 0
 		}
 	}

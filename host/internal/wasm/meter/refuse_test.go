@@ -41,6 +41,9 @@ var refusals = map[string]struct {
 	"global N+1 as an offset": {
 		binary(sec(5, vec([]byte{0, 1})), oneGlobal, sec(11, vec([]byte{0, 0x23, 1, 0x0b, 0}))), "unknown global 1",
 	},
+	"mutable global in a constant": {
+		binary(sec(2, vec(cat(str("m"), str("g"), []byte{3, i32t, 1}))), sec(6, vec([]byte{i32t, 0, 0x23, 0, 0x0b}))), "constant expression required",
+	},
 	"function N+1 called":     {one("", "", none(), []byte{0x10, 1}), "unknown function 1"},
 	"function N+1 returned":   {one("", "", none(), []byte{0x12, 1}), "unknown function 1"},
 	"function N+1 referenced": {one("", "", none(), []byte{0xd2, 1, 0x1a}), "unknown function 1"},

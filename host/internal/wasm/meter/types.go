@@ -6,6 +6,8 @@ const (
 	maxParams  = 1000
 	maxResults = 1000
 	maxLocals  = 50_000
+	// maxAllLocals bounds the sum over all functions: wazero keeps eight bytes for each.
+	maxAllLocals = 1 << 22
 	// wazero multiplies indices by eight in 32 bits.
 	maxTableElements = 1 << 27
 	maxPages         = 1 << 16
