@@ -40,7 +40,8 @@ type Matcher struct {
 	auto     *automaton
 	endings  []ending // by the automaton's index
 	plain    []sighting
-	groups   int   // number of distinct groups that are not anchors
+	groups   int   // number of distinct groups that are noted as they pass
+	commons  int   // number of groups that are looked for when they are needed
 	windows  []int // the distinct windows, in ascending order
 	digest   [sha256.Size]byte
 	memory   memory
@@ -73,12 +74,13 @@ type client struct {
 
 // commonGroup finds the literals of a group by itself.
 type commonGroup struct {
+	number   int // below Matcher.commons
 	literals []*literal
 	opens    [4]uint64 // the bytes that one of them begins with
 }
 
-func newCommonGroup(group []*literal) commonGroup {
-	g := commonGroup{literals: group}
+func newCommonGroup(number int, group []*literal) commonGroup {
+	g := commonGroup{number: number, literals: group}
 	var buf [utf8.UTFMax]byte
 	for _, l := range group {
 		for _, r := range l.elems[0].runes {
@@ -89,19 +91,26 @@ func newCommonGroup(group []*literal) commonGroup {
 	return g
 }
 
-// within returns whether a literal lies within text[from:to], and how many bytes were looked at.
-func (g *commonGroup) within(text []byte, from, to int) (bool, int) {
+// next returns where the first literal begins that lies within text[from:to]. If there is none, ends is false, and begin is where one
+// may still lie in a longer range. cost counts what was looked at.
+func (g *commonGroup) next(text []byte, from, to int) (begin int, ends bool, cost int) {
+	open := to
 	for i := from; i < to; i++ {
 		if b := text[i]; g.opens[b>>6]>>(b&63)&1 == 0 {
 			continue
 		}
+		cost += 2 * len(g.literals)
 		for _, l := range g.literals {
-			if end, ok := l.endAt(text, i); ok && end <= to {
-				return true, i - from
+			end, ok := l.endAt(text, i)
+			if ok && end <= to {
+				return i, true, cost + i - from
+			}
+			if ok {
+				open = min(open, i)
 			}
 		}
 	}
-	return false, to - from
+	return open, false, cost + max(0, to-from)
 }
 
 // Compile makes a matcher. The error is of kind invalid and has one line, "file:line: ...", for each signature that cannot be matched.
@@ -185,7 +194,8 @@ func (k *linker) link() {
 		client := client{sig: int32(i), kinds: c.kinds}
 		for _, group := range c.groups[1:] {
 			if coverage(group, c.sig.Window) > everywhere {
-				client.common = append(client.common, newCommonGroup(group))
+				client.common = append(client.common, newCommonGroup(m.commons, group))
+				m.commons++
 			} else {
 				client.need(k.group(k.intern(group)))
 			}

@@ -22,7 +22,8 @@ type scan struct {
 	// latest needs no clearing.
 	latest    []int64
 	base      int64
-	queues    []queue  // anchors that wait until the text to their right has been read, by window
+	queues    []queue // anchors that wait until the text to their right has been read, by window
+	commons   []progress
 	busy      []uint64 // the queues that are not empty
 	due       int      // where the first anchor of the queues has its window end
 	spots     []spot   // per signature
@@ -63,13 +64,14 @@ func (m *Matcher) newScratch() *scan {
 	latest := make([]int64, m.groups)
 	latest[0] = math.MaxInt64 // no group: always near
 	return &scan{
-		m:      m,
-		latest: latest,
-		base:   2 * MaxWindow,
-		due:    never,
-		queues: make([]queue, len(m.windows)),
-		busy:   make([]uint64, (len(m.windows)+63)/64),
-		spots:  make([]spot, len(m.sigs)),
+		m:       m,
+		latest:  latest,
+		base:    2 * MaxWindow,
+		due:     never,
+		commons: make([]progress, m.commons),
+		queues:  make([]queue, len(m.windows)),
+		busy:    make([]uint64, (len(m.windows)+63)/64),
+		spots:   make([]spot, len(m.sigs)),
 	}
 }
 
@@ -263,13 +265,37 @@ func (s *scan) decide(a waiting, window int) error {
 func (s *scan) nearCommon(c *client, a waiting, window int) (bool, error) {
 	from, to := max(0, a.start-window), min(len(s.text), a.end+window)
 	for i := range c.common {
-		near, n := c.common[i].within(s.text, from, to)
-		s.profile.add(c.sig, Cost{Read: n, Work: n})
-		if err := s.meter.spend(n); err != nil || !near {
+		near, cost := s.advance(&c.common[i], from, to)
+		s.profile.add(c.sig, Cost{Read: cost, Work: cost})
+		if err := s.meter.spend(cost); err != nil || !near {
 			return false, err
 		}
 	}
 	return true, nil
+}
+
+// progress is how far a common group has been looked for. The fields are offsets plus base.
+type progress struct {
+	latest      int64 // begin of the last literal that was found
+	low, resume int64 // nothing of interest begins between the two
+}
+
+// advance reports whether a literal of g lies within text[from:to]. Calls come with ascending ends and almost ascending begins, so that
+// hardly anything is read twice.
+func (s *scan) advance(g *commonGroup, from, to int) (near bool, cost int) {
+	p, at := &s.commons[g.number], s.base+int64(from)
+	if p.latest >= at {
+		return true, 1
+	}
+	if at < p.low || at > p.resume {
+		p.low, p.resume = at, at
+	}
+	begin, ends, cost := g.next(s.text, int(p.resume-s.base), to)
+	p.resume = max(p.resume, s.base+int64(begin))
+	if ends {
+		p.latest = s.base + int64(begin)
+	}
+	return ends, cost + 1
 }
 
 func (s *scan) near(groups []int32, from int64) bool {
