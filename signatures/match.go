@@ -72,6 +72,9 @@ type client struct {
 	common []commonGroup
 }
 
+// maxCommon is how many literals a common group may have: they are tried one by one.
+const maxCommon = 8
+
 // commonGroup finds the literals of a group by itself.
 type commonGroup struct {
 	number   int // below Matcher.commons
@@ -99,7 +102,7 @@ func (g *commonGroup) next(text []byte, from, to int) (begin int, ends bool, cos
 		if b := text[i]; g.opens[b>>6]>>(b&63)&1 == 0 {
 			continue
 		}
-		cost += 2 * len(g.literals)
+		cost += len(g.literals)
 		for _, l := range g.literals {
 			end, ok := l.endAt(text, i)
 			if ok && end <= to {
@@ -193,7 +196,7 @@ func (k *linker) link() {
 	for i, c := range m.sigs {
 		client := client{sig: int32(i), kinds: c.kinds}
 		for _, group := range c.groups[1:] {
-			if coverage(group, c.sig.Window) > everywhere {
+			if len(group) <= maxCommon && coverage(group, c.sig.Window) > everywhere {
 				client.common = append(client.common, newCommonGroup(m.commons, group))
 				m.commons++
 			} else {
