@@ -23,7 +23,7 @@ const (
 	reportedCost = -1.6 // "attackers may tell the model to ignore ..."
 	quotedCost   = -1.2 // "ignore ..." in quotation marks or backticks
 	listedCost   = -1.2 // a phrase in a list, table row or rule
-	fencedCost   = -1.1 // inside a code fence
+	fencedCost   = -0.8 // inside a code fence
 	templateCost = -2.0 // chat markup in the template that produces it
 	topicCost    = -0.3 // for each word about attacks and defence, up to topicMost
 	topicMost    = 5

@@ -59,8 +59,14 @@ var pairs = []pair{
 // role-players and manuals of chat interfaces are made of all the others.
 var grave = of(override, extract, action, unlock, secrecy, other)
 
+// graveHidden roles are grave too where nobody sees them.
+var graveHidden = of(hijack, authority)
+
 // graveWorth is what a persona must be worth to be grave by itself: names of known jailbreaks are, a tour guide is not.
 const graveWorth = 2.4
+
+// graveMarkup is the same for markup: a chat template's system turn in a message or a tool's answer, but not in a manual.
+const graveMarkup = 3.0
 
 // company counts the roles with strong evidence.
 func (t *tally) company() (n int) {
@@ -157,7 +163,7 @@ func (t *tally) odds(kind v1.PayloadKind, hidden, encoded bool) float64 {
 // ceiling is the most that a window can reach.
 func (t *tally) ceiling(kind v1.PayloadKind, hidden bool) float64 {
 	switch {
-	case t.has.any(grave), t.best[persona] >= graveWorth && !hidden, hidden && t.company() >= 2, t.company() >= companyOf(kind, t.has):
+	case t.has.any(grave), t.best[persona] >= graveWorth && !hidden, t.best[markup] >= graveMarkup, hidden && (t.company() >= 2 || t.has.any(graveHidden)), t.company() >= companyOf(kind, t.has):
 		return logit(0.99)
 	case kind == v1.PayloadKindUserPrompt:
 		return logit(mildPromptCap)

@@ -38,11 +38,10 @@ var (
 	// afterCues are those of them that speak of what stands before them.
 	afterCues = words("example", "examples", "phrases", "phrase", "attack", "attacks", "attacker", "attackers", "adversarial", "injection", "injections", "malicious", "detected", "flagged",
 		"blocked", "pattern", "patterns", "payload", "payloads", "technique", "techniques", "vulnerability", "exploit", "suspicious")
-	// ruleKeys are the keys of rules, tests and lists of phrases.
-	ruleKeys = words("pattern", "patterns", "regex", "regexp", "match", "matches", "example", "examples", "test", "tests", "payload", "payloads", "attack", "attacks", "title", "rule", "rules",
-		"signature", "signatures", "input", "inputs", "positive", "negative", "sample", "samples", "keyword", "keywords", "phrase", "phrases", "contains", "literal", "literals", "detect", "detects",
-		"blocked", "flagged", "indicator", "indicators", "trigger", "triggers", "description", "summary", "malicious", "true_positive", "true_positives", "false_positive", "expected", "adversarial",
-		"injection", "jailbreak", "string", "strings", "user")
+	// ruleKeys are the keys of rules and lists of phrases. Keys whose values people and agents read, such as description, are none.
+	ruleKeys = words("pattern", "patterns", "regex", "regexp", "match", "matches", "example", "examples", "payload", "payloads", "attack", "attacks", "rule", "rules", "signature", "signatures",
+		"positive", "negative", "sample", "samples", "keyword", "keywords", "phrase", "phrases", "literal", "literals", "detect", "detects", "blocked", "flagged", "indicator", "indicators",
+		"malicious", "true_positive", "true_positives", "false_positive", "expected", "adversarial", "injection", "jailbreak")
 )
 
 // topics groups the words that texts about attacks and defence use; each group counts once.
