@@ -8,7 +8,7 @@ import (
 	v1 "github.com/amygdala-host/amygdala/abi/v1"
 )
 
-// Baseline matches by Go's regexp, in the two ways that come to mind first. The bench command measures them beside a Matcher; nothing else
+// Baseline matches by Go's regexp, in the ways that come to mind first. The bench command measures them beside a Matcher; nothing else
 // should use them. Not all of a signature is looked at: no excludes, no word rule, no flexible spaces.
 type Baseline struct {
 	m    *Matcher
@@ -64,19 +64,38 @@ func (b *Baseline) OneByOne(text []byte, kind v1.PayloadKind) int {
 }
 
 // Prefiltered finds the literals by the matcher's own automaton, and searches the one alternation in the windows around the anchors that have
-// their groups near. It returns the number of matches. This is the strongest of the simple ways.
+// their groups near. It returns the number of matches.
 func (b *Baseline) Prefiltered(text []byte, kind v1.PayloadKind) (int, error) {
+	return b.filtered(text, kind, func(s *scan) (n int) {
+		for _, w := range s.windows() {
+			n += len(b.all.FindAllIndex(text[w.start:w.end], -1))
+		}
+		return n
+	})
+}
+
+// Windowed finds the literals by the matcher's own automaton, and searches the pattern of each signature in its own windows: what is left to
+// gain when everything but the pattern search is already there. It returns the number of matches.
+func (b *Baseline) Windowed(text []byte, kind v1.PayloadKind) (int, error) {
+	return b.filtered(text, kind, func(s *scan) (n int) {
+		for _, sig := range s.hit {
+			for at := s.spots[sig].last; at > 0; at = s.areas[at-1].previous {
+				n += len(b.each[sig].FindAllIndex(text[s.areas[at-1].start:s.areas[at-1].end], -1))
+			}
+		}
+		return n
+	})
+}
+
+// filtered runs the first half of a match, and leaves the second to search.
+func (b *Baseline) filtered(text []byte, kind v1.PayloadKind, search func(*scan) int) (int, error) {
 	s := b.m.scratch.Get().(*scan)
 	defer s.release()
 	s.begin(nil, text, Query{Kind: kind}, nil)
 	if err := s.read(); err != nil {
 		return 0, err
 	}
-	n := 0
-	for _, w := range s.windows() {
-		n += len(b.all.FindAllIndex(text[w.start:w.end], -1))
-	}
-	return n + len(s.dst), nil
+	return search(s) + len(s.dst), nil
 }
 
 // windows joins the areas of all signatures.

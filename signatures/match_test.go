@@ -420,4 +420,7 @@ func TestBaselineAgrees(t *testing.T) {
 	if err != nil || n != 1 || b.OneByOne(text, v1.PayloadKindDoc) != 1 || b.OneByOne([]byte("nothing"), v1.PayloadKindDoc) != 0 {
 		t.Errorf("prefiltered %d %v", n, err)
 	}
+	if n, err := b.Windowed(text, v1.PayloadKindDoc); err != nil || n != 1 {
+		t.Errorf("windowed %d %v", n, err)
+	}
 }
