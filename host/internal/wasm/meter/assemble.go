@@ -33,12 +33,13 @@ func Rewrite(bin []byte, opt Options) (*Result, error) {
 func (m *module) rewriteCode(bin []byte) (vector, *Error) {
 	var code vector
 	r := &reader{buf: bin}
+	f := &fn{m: m, r: r}
 	if n := len(m.bodies); n > 0 {
 		size := m.bodies[n-1].end - m.bodies[0].pos
 		code.items = make([]byte, 0, size+size/2)
 	}
 	for i, b := range m.bodies {
-		body := m.rewriteBody(r, i, b)
+		body := f.rewriteBody(i, b)
 		if r.err != nil {
 			return code, r.err
 		}

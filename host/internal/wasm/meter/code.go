@@ -54,18 +54,28 @@ type fn struct {
 	calls bool
 	// tries says that it has a try_table.
 	tries bool
-	loops int
+	// leaves counts the instructions that leave the function, loops its loops.
+	leaves, loops int
 	// values counts what calls and blocks give, nest is how many loops are open, deepest how many ever were.
 	values, nest, deepest int
 	// label is the frame of the function itself, once it is closed.
 	label frame
 }
 
+// reset makes f ready for another function, keeping its buffers.
+func (f *fn) reset(typ FuncType) {
+	*f = fn{
+		m: f.m, r: f.r, typ: typ,
+		locals: f.locals[:0], frames: f.frames[:0], edits: f.edits[:0], plan: plan{charges: f.plan.charges[:0]},
+	}
+}
+
 // rewriteBody checks function i of the original and returns its metered body, without its size.
-func (m *module) rewriteBody(r *reader, i int, b body) []byte {
+func (f *fn) rewriteBody(i int, b body) []byte {
+	m, r := f.m, f.r
 	index := uint32(m.importedFuncs + i)
 	r.pos, r.end, r.where = b.pos, b.end, funcName(index)
-	f := &fn{m: m, r: r, typ: m.funcType(index)}
+	f.reset(m.funcType(index))
 	f.readLocals()
 	start := r.pos
 	f.frames = append(f.frames, frame{op: opEnd, carried: len(f.typ.Results)})
@@ -75,6 +85,7 @@ func (m *module) rewriteBody(r *reader, i int, b body) []byte {
 		f.instruction()
 	}
 	r.done()
+	f.bound(start)
 	if !r.ok() {
 		return nil
 	}
@@ -92,8 +103,18 @@ func (f *fn) stack(size int) uint64 { return uint64(size+bodyPerValue*f.values) 
 
 // weight estimates what compiling the function costs.
 func (f *fn) weight() uint64 {
-	blocks := uint64(len(f.plan.charges))
-	return blocks * (blocks + 32*uint64(len(f.locals)) + 32*uint64(f.deepest))
+	blocks, globals := uint64(len(f.plan.charges)), uint64(len(f.m.globals))
+	return blocks*(blocks+32*uint64(len(f.locals))+32*uint64(f.deepest)) + 50*f.reloads() + 2*globals
+}
+
+// reloads is how many times wazero will reload a mutable global behind a call, that of a check included, and the counter as well.
+func (f *fn) reloads() uint64 { return uint64(f.leaves+f.loops) * uint64(f.m.mutables+1) }
+
+// bound refuses a function that wazero could not compile in reasonable memory.
+func (f *fn) bound(start int) {
+	if n := f.reloads(); n > maxReloads {
+		f.r.fail(start, "%d calls and loops beside %d mutable globals are too much to compile", f.leaves+f.loops, f.m.mutables)
+	}
 }
 
 // readLocals reads the declarations of locals.
@@ -395,6 +416,9 @@ func (f *fn) helper(start int, key helperKey) {
 
 // edit notes that the instruction that began at start and ends here is replaced.
 func (f *fn) edit(start int, kind editKind, arg uint32) {
+	if kind != editRefFunc {
+		f.leaves++
+	}
 	f.edits = append(f.edits, edit{at: start, end: f.r.pos, kind: kind, arg: arg})
 }
 
@@ -534,6 +558,9 @@ func (f *fn) closeBlock() {
 func (f *fn) point(at, parent int, loop bool) bool {
 	if !f.plan.open(parent, loop) {
 		return false
+	}
+	if len(f.plan.charges) > maxCharges {
+		f.r.fail(at, "more than %d places where control splits or joins", maxCharges)
 	}
 	f.edits = append(f.edits, edit{at: at, end: at, kind: editCharge, arg: uint32(f.plan.cur)})
 	return true

@@ -87,12 +87,14 @@ type module struct {
 	// added are the injected types, addedAt their indices.
 	added   []FuncType
 	addedAt map[string]uint32
-	// locals counts those of all functions.
-	locals int
+	// locals and members count the locals of all functions and the members of all element segments.
+	locals, members int
+	mutables        int
 
 	named      bool
 	moduleName string
-	funcNames  []nameAssoc
+	// funcNames is the map of function names, to be read when the functions are known.
+	funcNames reader
 
 	result       Result
 	unrestorable map[string]bool
@@ -169,39 +171,34 @@ func (m *module) read(id byte, s *reader) {
 	}
 }
 
-// vector reads the sections that are simple vectors.
-func (m *module) vector(id byte, s *reader) {
-	item, min := m.item(id)
-	v := &m.out[id]
-	n := s.count(min)
-	v.items = make([]byte, 0, s.left()+n)
-	for i := 0; i < n && s.ok(); i++ {
-		v.items = item(s, v.items)
-		v.count++
-	}
+// A vectorKind tells how to read a section that is a simple vector.
+type vectorKind struct {
+	// item reads one item and appends it, re-encoded.
+	item func(*module, *reader, []byte) []byte
+	// min is the least number of bytes that an item takes, max the number of items that are supported.
+	min, max int
 }
 
-// item returns the function that reads and re-encodes one item of a section, and the least number of bytes that one takes.
-func (m *module) item(id byte) (func(*reader, []byte) []byte, int) {
-	switch id {
-	case secImport:
-		return m.importItem, 4
-	case secFunction:
-		return m.functionItem, 1
-	case secTable:
-		return m.tableItem, 3
-	case secMemory:
-		return m.memoryItem, 2
-	case secTag:
-		return m.tagItem, 2
-	case secGlobal:
-		return m.globalItem, 4
-	case secExport:
-		return m.exportItem, 3
-	case secElement:
-		return m.elementItem, 3
-	default:
-		return m.dataItem, 2
+var vectorKinds = map[byte]vectorKind{
+	secImport:   {(*module).importItem, 4, maxImports},
+	secFunction: {(*module).functionItem, 1, maxFuncs},
+	secTable:    {(*module).tableItem, 3, maxTables},
+	secMemory:   {(*module).memoryItem, 2, maxPages},
+	secTag:      {(*module).tagItem, 2, maxTags},
+	secGlobal:   {(*module).globalItem, 4, maxGlobals},
+	secExport:   {(*module).exportItem, 3, maxExports},
+	secElement:  {(*module).elementItem, 3, maxElems},
+	secData:     {(*module).dataItem, 2, maxDatas},
+}
+
+// vector reads the sections that are simple vectors.
+func (m *module) vector(id byte, s *reader) {
+	kind, v := vectorKinds[id], &m.out[id]
+	n := s.limited(kind.min, kind.max)
+	v.items = make([]byte, 0, s.left()+n)
+	for i := 0; i < n && s.ok(); i++ {
+		v.items = kind.item(m, s, v.items)
+		v.count++
 	}
 }
 
@@ -234,17 +231,13 @@ func (m *module) cannotRestore(reason string) { m.unrestorable[reason] = true }
 
 // typeSection reads the types, rec groups included, which may refer to each other inside the group.
 func (m *module) typeSection(s *reader) {
-	start := s.pos
-	n := s.count(1)
+	n := s.limited(1, maxTypes)
 	from := s.pos
 	for i := 0; i < n && s.ok(); i++ {
 		m.recGroup(s)
 	}
 	if s.ok() {
 		m.out[secType] = vector{count: n, items: slices.Clone(s.buf[from:s.pos])}
-	}
-	if len(m.types) > 1<<20 {
-		s.fail(start, "more than %d types", 1<<20)
 	}
 }
 
@@ -256,7 +249,7 @@ func (m *module) recGroup(s *reader) {
 	}
 	m.uses(FeatureTypedRefs)
 	s.byte()
-	n := s.count(3)
+	n := s.limited(3, maxTypes-len(m.types))
 	known := len(m.types) + n
 	for i := 0; i < n && s.ok(); i++ {
 		m.addType(s, known)

@@ -31,11 +31,12 @@ func (m *module) nameSubsection(id byte, s *reader) {
 	case nameModule:
 		m.moduleName = s.name()
 	case nameFunctions:
-		m.funcNames = s.nameMap()
+		m.funcNames = *s
+		s.nameMap(nil)
 	case nameLocals:
 		for n := s.count(2); n > 0 && s.ok(); n-- {
 			s.u32()
-			s.nameMap()
+			s.nameMap(nil)
 		}
 	default:
 		s.pos = s.end
@@ -43,20 +44,14 @@ func (m *module) nameSubsection(id byte, s *reader) {
 	s.done()
 }
 
-// A nameAssoc is the name of something with an index.
-type nameAssoc struct {
-	index uint32
-	name  string
-}
-
-// nameMap reads indices with names.
-func (r *reader) nameMap() []nameAssoc {
-	n := r.count(2)
-	list := make([]nameAssoc, 0, n)
-	for i := 0; i < n && r.ok(); i++ {
-		list = append(list, nameAssoc{r.u32(), r.name()})
+// nameMap reads indices with names, and hands them to visit unless that is nil.
+func (r *reader) nameMap(visit func(index uint32, name string)) {
+	for n := r.count(2); n > 0 && r.ok(); n-- {
+		index, name := r.u32(), r.name()
+		if visit != nil {
+			visit(index, name)
+		}
 	}
-	return list
 }
 
 // rewriteNames is the name section of the metered module: the module's name and those of its functions, shifted, with names for the
@@ -67,11 +62,11 @@ func (m *module) rewriteNames() []byte {
 	for i := range m.bodies {
 		names[m.importedFuncs+1+i] = "$" + strconv.Itoa(m.importedFuncs+i)
 	}
-	for _, n := range m.funcNames {
-		if int(n.index) < len(m.funcs) && n.name != "" {
-			names[m.shift(n.index)] = n.name
+	m.funcNames.nameMap(func(index uint32, name string) {
+		if int(index) < len(m.funcs) && name != "" {
+			names[m.shift(index)] = name
 		}
-	}
+	})
 	names[m.importedFuncs] = m.opt.Module + "." + m.opt.Name
 	for _, key := range m.helpers.keys {
 		names = append(names, "amygdala."+bulkNames[key.op])

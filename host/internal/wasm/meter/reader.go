@@ -149,6 +149,16 @@ func (r *reader) count(min int) int {
 	return int(n)
 }
 
+// limited reads the length of a vector like count, and refuses more than max items.
+func (r *reader) limited(min, max int) int {
+	start, n := r.at(), r.count(min)
+	if n > max {
+		r.fail(start, "%d items, at most %d are supported", n, max)
+		return 0
+	}
+	return n
+}
+
 // name reads a string, which must be UTF-8.
 func (r *reader) name() string {
 	start := r.pos

@@ -1,7 +1,9 @@
 package meter_test
 
 import (
+	"bytes"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -66,6 +68,10 @@ var refusals = map[string]struct {
 	"label N+1":                {one("", "", none(), []byte{0x0c, 1}), "unknown label 1"},
 	"tag N+1":                  {one("", "", none(), []byte{0x08, 0}), "unknown tag 0"},
 	"too many locals":          {one("", "", cat([]byte{1}, leb(1<<31), []byte{i32t}), nil), "too many locals"},
+	"calls beside globals":     {callsAndGlobals(9000, 10_000), "too much to compile"},
+	"too many imports":         {binary(sec(2, cat(leb(1001), make([]byte, 8000)))), "1001 items, at most 1000"},
+	"branches without end":     {one("", "", none(), bytes.Repeat([]byte{0x41, 0, 0x0d, 0}, 1<<17+1)), "control splits or joins"},
+	"too large a body":         {one("", "", none(), make([]byte, 8_000_000)), "a function body of 8000002 bytes"},
 	"unknown instruction":      {one("", "", none(), []byte{0xff}), "unknown instruction 0xff"},
 	"legacy exceptions":        {one("", "", none(), []byte{0x06, 0x40, 0x0b}), "legacy exception handling"},
 	"unknown bulk instruction": {one("", "", none(), []byte{0xfc, 18}), "unknown instruction 0xfc 18"},
@@ -82,6 +88,12 @@ var refusals = map[string]struct {
 		binary(sec(1, vec(sig("\x7e", "\x7e"))), sec(2, vec(cat(str(meter.DefaultModule), str(meter.DefaultName), []byte{0, 0})))), "reserved",
 	},
 	"duplicate export": {binary(oneGlobal, sec(7, vec(export("x", 3, 0), export("x", 3, 0)))), "duplicate export"},
+}
+
+// callsAndGlobals is a small module that wazero takes gigabytes to compile.
+func callsAndGlobals(globals, calls int) []byte {
+	list := slices.Repeat([][]byte{{i32t, 1, 0x41, 0, 0x0b}}, globals)
+	return one("", "", none(), bytes.Repeat([]byte{0x10, 0}, calls), sec(6, vec(list...)))
 }
 
 func TestRefuse(t *testing.T) {

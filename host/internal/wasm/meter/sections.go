@@ -54,7 +54,7 @@ func (m *module) functionItem(s *reader, out []byte) []byte {
 func (m *module) tableType(s *reader, imported bool) table {
 	t := table{imported: imported, elem: m.refType(s)}
 	start := s.pos
-	t.limits = s.limits(maxTableElements)
+	t.limits = s.limits(maxElements)
 	if s.ok() && t.limits.shared {
 		s.fail(start, "tables cannot be shared")
 	}
@@ -143,7 +143,9 @@ func (m *module) globalType(s *reader) globalType {
 	if mut > 1 {
 		s.fail(at, "malformed mutability %#x", mut)
 	}
-	g.mutable = mut == 1
+	if g.mutable = mut == 1; g.mutable {
+		m.mutables++
+	}
 	m.globals = append(m.globals, g)
 	return g
 }
@@ -259,7 +261,8 @@ func (m *module) elementTarget(s *reader, out []byte, flags uint32) []byte {
 
 // elementInit reads the members of a segment.
 func (m *module) elementInit(s *reader, out []byte, elem ValueType, exprs bool) []byte {
-	n := s.count(1)
+	n := s.limited(1, maxAllMembers-m.members)
+	m.members += n
 	out = appendU32(out, uint32(n))
 	for i := 0; i < n && s.ok(); i++ {
 		if exprs {
@@ -298,7 +301,10 @@ func (m *module) dataItem(s *reader, out []byte) []byte {
 
 // custom keeps a custom section for the caller, and checks the name section.
 func (m *module) custom(s *reader) {
-	name := s.name()
+	start, name := s.at(), s.name()
+	if len(m.result.Custom) >= maxCustoms {
+		s.fail(start, "more than %d custom sections", maxCustoms)
+	}
 	if !s.ok() {
 		return
 	}
@@ -311,13 +317,17 @@ func (m *module) custom(s *reader) {
 
 // codeSection notes where the bodies are; they are rewritten once everything else is known.
 func (m *module) codeSection(s *reader) {
-	n := s.count(3)
+	n := s.limited(3, maxFuncs)
 	declared := len(m.funcs) - m.importedFuncs
 	if s.ok() && n != declared {
 		s.fail(s.pos, "function and code section have inconsistent lengths, %d and %d", declared, n)
 	}
 	for i := 0; i < n && s.ok(); i++ {
-		b := s.sub(s.u32(), s.where)
+		start, size := s.at(), s.u32()
+		if size > maxBody {
+			s.fail(start, "a function body of %d bytes, at most %d are supported", size, maxBody)
+		}
+		b := s.sub(size, s.where)
 		s.adopt(b)
 		m.bodies = append(m.bodies, body{pos: b.pos, end: b.end})
 	}

@@ -1,18 +1,5 @@
 package meter
 
-// Limits on what one module may declare. The format allows more than any compiler emits; these are the limits of the browsers'
-// JS API, which every toolchain stays within, and they bound the work of validating and compiling hostile input.
-const (
-	maxParams  = 1000
-	maxResults = 1000
-	maxLocals  = 50_000
-	// maxAllLocals bounds the sum over all functions: wazero keeps eight bytes for each.
-	maxAllLocals = 1 << 22
-	// wazero multiplies indices by eight in 32 bits.
-	maxTableElements = 1 << 27
-	maxPages         = 1 << 16
-)
-
 const (
 	prefixNullable    = 0x63
 	prefixNonNullable = 0x64
@@ -113,11 +100,7 @@ func (r *reader) refType(types int) ValueType {
 
 // valueTypes reads a vector of at most limit value types.
 func (r *reader) valueTypes(types, limit int) []ValueType {
-	start, n := r.at(), r.count(1)
-	if n > limit {
-		r.fail(start, "%d values in a function type, at most %d are supported", n, limit)
-		return nil
-	}
+	n := r.limited(1, limit)
 	var list []ValueType
 	for i := 0; i < n && r.ok(); i++ {
 		list = append(list, r.valueType(types))
