@@ -3,10 +3,10 @@ package signatures
 import (
 	"bytes"
 	_ "embed"
+	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // sample is ordinary text: prose, a manual, code, a table, a letter, requests to an assistant. The automaton keeps what it visits close
@@ -20,8 +20,8 @@ var lowerSample = bytes.ToLower(sample)
 // everywhere is the share of ordinary text, in per cent, that a group may be near to and still narrow something.
 const everywhere = 75
 
-// coverage returns which share of the sample, in per cent, is within window bytes of one of the literals. Literals with gaps or without
-// ASCII are taken to be rare.
+// coverage returns which share of the sample, in per cent, is within window bytes of one of the literals. Literals with gaps, and
+// those in other scripts, are taken to be rare.
 func coverage(group []*literal, window int) int {
 	var at []int
 	for _, l := range group {
@@ -45,14 +45,18 @@ func coverage(group []*literal, window int) int {
 	return 100 * n / len(sample)
 }
 
-// plainASCII returns the literal in lower case, or nothing if it has gaps or other runes.
+// plainASCII returns the literal in lower case, or nothing if it has gaps or letters without an ASCII form.
 func (l *literal) plainASCII() string {
 	var out []byte
 	for _, e := range l.elems {
-		if e.gap != noGap || e.runes[len(e.runes)-1] >= utf8.RuneSelf {
+		if e.gap != noGap || e.ascii == [2]uint64{} {
 			return ""
 		}
-		out = append(out, byte(e.runes[len(e.runes)-1]))
+		if e.ascii[1] != 0 { // lower case comes last
+			out = append(out, byte(127-bits.LeadingZeros64(e.ascii[1])))
+		} else {
+			out = append(out, byte(63-bits.LeadingZeros64(e.ascii[0])))
+		}
 	}
 	return string(out)
 }

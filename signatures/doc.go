@@ -37,7 +37,7 @@
 //
 // Literals and patterns are written in plain lower case with single spaces, and match the ways in which people and attackers vary them:
 //
-//   - case: fold (the default) ignores the case of every script; an accented letter also matches without its accents; ' " - also match
+//   - case: fold (the default) ignores the case of every script; an accented letter also matches without its accents, in a literal if that has four letters or more; ' " - also match
 //     their typographic forms. ASCII letters match ASCII letters only, since the host's views have folded look-alikes before.
 //   - spaces: flexible (the default) lets one space of a literal, and a space or \s+ of a pattern, match 1 to 64 bytes of white space of any
 //     script, mixed with the marks * _ ~ ` > # | / \ that Markdown and comments put between words. \s* also matches nothing. In a

@@ -58,8 +58,8 @@ var typographic = [][]rune{
 }
 
 // variants returns what a rune of a literal or pattern may look like in a text, sorted. ASCII letters vary in case only: K (Kelvin) and
-// other look-alikes are what the host's fold view is for.
-func variants(r rune) []rune {
+// other look-alikes are what the host's fold view is for. Accents may be missing if accents is set.
+func variants(r rune, accents bool) []rune {
 	if r < utf8.RuneSelf && isWord(r) {
 		return asciiCases(r)
 	}
@@ -74,7 +74,7 @@ func variants(r rune) []rune {
 	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
 		out = append(out, f)
 	}
-	if base, ok := unaccented(r); ok {
+	if base, ok := unaccented(r); ok && accents {
 		out = append(out, asciiCases(base)...)
 	}
 	slices.Sort(out)

@@ -63,21 +63,46 @@ func bothCases(runes []rune) []rune {
 	return slices.Compact(out)
 }
 
-// letters holds those that have been asked for, by rune; the exact ones by the complement of the rune.
+// style says how much a letter of a text may differ from that of a literal.
+type style rune
+
+const (
+	foldAll  style = iota << 24 // in case, accents and typography
+	foldCase                    // in case and typography
+	foldNone                    // not at all
+)
+
+// accentLetters is how many letters a literal needs to be found without its accents: à would be found wherever there is an a.
+const accentLetters = 4
+
+func styleOf(text string, exact bool) style {
+	if exact {
+		return foldNone
+	}
+	n := 0
+	for _, r := range text {
+		if isWord(r) {
+			n++
+		}
+	}
+	if n < accentLetters {
+		return foldCase
+	}
+	return foldAll
+}
+
+// letters holds those that have been asked for, by rune and style.
 var letters sync.Map
 
 // letterOf returns the letter of r.
-func letterOf(r rune, exact bool) *letter {
-	key := r
-	if exact {
-		key = ^r
-	}
+func letterOf(r rune, s style) *letter {
+	key := r | rune(s)
 	if l, ok := letters.Load(key); ok {
 		return l.(*letter)
 	}
 	forms := []rune{r}
-	if !exact {
-		forms = variants(r)
+	if s != foldNone {
+		forms = variants(r, s == foldAll)
 	}
 	l, _ := letters.LoadOrStore(key, newLetter(forms))
 	return l.(*letter)
@@ -95,14 +120,14 @@ type literal struct {
 // newLiteral compiles text.
 func newLiteral(text string, exact, exactSpaces, word bool) (*literal, error) {
 	l := &literal{word: word}
-	runes := []rune(text)
+	runes, style := []rune(text), styleOf(text, exact)
 	for i := 0; i < len(runes); i++ {
 		r := runes[i]
 		switch {
 		case r == utf8.RuneError || r == 0:
 			return nil, errors.New("contains U+FFFD or a NUL, which no text view has; remove it")
 		case exactSpaces || !isGapSpace(r):
-			l.elems = append(l.elems, element{letter: letterOf(r, exact)})
+			l.elems = append(l.elems, element{letter: letterOf(r, style)})
 			continue
 		}
 		end := i

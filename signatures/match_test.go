@@ -93,6 +93,7 @@ func TestReading(t *testing.T) {
 		{"sharp s and sigma", lit("straße σίσυφος"), []string{"STRAẞE ΣΊΣΥΦΟΣ"}, []string{"strasse σίσυφος"}},
 		{"accents may be missing", lit("précédentes"), []string{"PRÉCÉDENTES", "precedentes", "Precédentes"}, []string{"pricedentes"}},
 		{"accents may not be added", lit("precedentes"), []string{"precedentes"}, []string{"précédentes"}},
+		{"accents of short literals", lit("à"), []string{"à", "À"}, []string{"a", "A"}},
 		{"dotless i", lit("talimatları"), []string{"talimatlari", "TALIMATLARI"}, nil},
 		{"typography", lit(`don't "ask" a-b`), []string{"don’t “ask” a‑b", `DON'T "ASK" A-B`}, []string{"dont ask ab"}},
 		{"no case for exact", with(lit("AKIA"), exact), []string{"xAKIAx"}, []string{"akia", "Akia"}},

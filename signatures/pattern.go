@@ -77,7 +77,7 @@ func runeNode(r rune, fold bool) *syntax.Regexp {
 		return &syntax.Regexp{Op: syntax.OpLiteral, Rune: []rune{r}}
 	}
 	out := &syntax.Regexp{Op: syntax.OpCharClass}
-	for _, v := range variants(lowerASCII(r)) {
+	for _, v := range variants(lowerASCII(r), true) {
 		out.Rune = append(out.Rune, v, v)
 	}
 	return out

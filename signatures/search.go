@@ -83,7 +83,7 @@ func (p *pattern) confirm(s *scan, from, to int, cost *Cost) (begin, end int) {
 const keptCount = 4
 
 // relax returns a tree that matches whatever re matches, and has few states: a long count becomes a short one and a loop, and a loop over
-// a class with the space in it becomes a loop over everything.
+// spaces and letters becomes a loop over everything.
 func relax(re *syntax.Regexp) *syntax.Regexp {
 	out := *re
 	out.Sub0 = [1]*syntax.Regexp{}
@@ -106,13 +106,13 @@ func relax(re *syntax.Regexp) *syntax.Regexp {
 	return &syntax.Regexp{Op: syntax.OpConcat, Sub: []*syntax.Regexp{required, loop}}
 }
 
-// isProse reports a class with the space in it.
+// isProse reports a class of spaces and letters.
 func isProse(re *syntax.Regexp) bool {
 	switch re.Op {
 	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
 		return true
 	case syntax.OpCharClass:
-		return inRanges(re.Rune, ' ')
+		return inRanges(re.Rune, ' ') && inRanges(re.Rune, 'e')
 	}
 	return false
 }
