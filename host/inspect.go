@@ -120,21 +120,31 @@ func (in *inspection) match(ctx context.Context) {
 		for _, f := range found {
 			in.keep(i, f)
 		}
+		if budget.Truncated() {
+			in.overflow(found)
+		}
 	}
-	in.short = in.short || budget.Truncated()
 	in.cap()
+}
+
+// counts reports whether a signature's hits are evidence, or are only noted.
+func (in *inspection) counts(s *signatures.Signature) (evidence, noted bool) {
+	switch mode := in.set.Policy.Signature(s.ID); {
+	case mode == policies.SignatureOff:
+		return false, false
+	case mode == policies.SignatureShadow || mode == policies.SignatureAsIs && s.Maturity == signatures.Shadow:
+		return false, true
+	}
+	return true, false
 }
 
 func (in *inspection) keep(view int, f signatures.Hit) {
 	s := f.Sig
-	mode := in.set.Policy.Signature(s.ID)
-	if mode == policies.SignatureOff {
-		return
+	evidence, noted := in.counts(s)
+	if noted && !slices.Contains(in.decision.Shadow, s.ID) {
+		in.decision.Shadow = append(in.decision.Shadow, s.ID)
 	}
-	if mode == policies.SignatureShadow || mode == policies.SignatureAsIs && s.Maturity == signatures.Shadow {
-		if !slices.Contains(in.decision.Shadow, s.ID) {
-			in.decision.Shadow = append(in.decision.Shadow, s.ID)
-		}
+	if !evidence {
 		return
 	}
 	in.facts.Threats.Add(s.Threat)
@@ -142,13 +152,29 @@ func (in *inspection) keep(view int, f signatures.Hit) {
 		wire: v1.Hit{Signature: s.ID, Threat: s.Threat, Severity: s.Severity, Confidence: float32(s.Confidence), Tags: s.Tags}})
 }
 
-// cap keeps the most telling hits, in order, when there are more than the policy lets through.
+// overflow holds a payload in which a signature that counts matched more often than hits are reported: detectors judge what was hit, and a
+// text that quotes an attack often enough would hide a real one behind the quotes.
+func (in *inspection) overflow(found []signatures.Hit) {
+	n := map[*signatures.Signature]int{}
+	for _, f := range found {
+		if n[f.Sig]++; n[f.Sig] == signatures.MaxHits {
+			if evidence, _ := in.counts(f.Sig); evidence {
+				in.short = true
+				in.hold("the signature %s matches more than %d times, and the rest was not judged: split the payload", f.Sig.ID, signatures.MaxHits)
+			}
+		}
+	}
+}
+
+// cap keeps the most telling hits, in order, when there are more than the policy lets through. That holds the payload, for the reason that
+// overflow gives; what is kept may still prove a threat.
 func (in *inspection) cap() {
 	most := in.set.Policy.Limits.Hits
 	if len(in.hits) <= most {
 		return
 	}
 	in.short = true
+	in.hold("signatures match in %d places and the policy keeps %d (limits.signatures.hits): the rest was not judged", len(in.hits), most)
 	sort.SliceStable(in.hits, func(a, b int) bool { return in.hits[a].wire.Confidence > in.hits[b].wire.Confidence })
 	in.hits = in.hits[:most]
 	sort.SliceStable(in.hits, func(a, b int) bool {
