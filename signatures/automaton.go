@@ -12,7 +12,7 @@ import (
 // time, have a row with an entry for each class of bytes; the others have a row of the state that they fall back to, and what differs.
 type automaton struct {
 	classes [256]uint8 // from 1 on
-	width   uint32     // length of a row: the index into ends, and the classes
+	width   uint32     // length of a row: the index into ends, the classes, and room up to a line of the cache
 	full    uint32     // states with a row of their own
 	rows    []ref
 	sparse  []sparseState
@@ -36,6 +36,9 @@ type sparseState struct {
 	arcs   uint32    // the arcs for those that differ, in the order of the classes
 	ends   uint32    // index into ends
 }
+
+// cacheLine is how many refs are fetched together. Rows begin with one, and hold the usual classes in the first two.
+const cacheLine = 16
 
 // maxRowBytes bounds the rows.
 const maxRowBytes = 8 << 20
@@ -95,6 +98,7 @@ type builderArc struct {
 func newAutomaton(t *trie, examples []string) *automaton {
 	b := &builder{a: &automaton{}, places: t.sorted(), byPair: map[uint64]uint32{}}
 	b.a.classes, b.a.width = classify(b.places)
+	b.a.width = (b.a.width + cacheLine - 1) &^ (cacheLine - 1)
 	b.states = append(b.states, builderState{})
 	for s := 0; s < len(b.states); s++ {
 		b.expand(uint32(s))

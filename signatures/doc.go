@@ -37,17 +37,19 @@
 //
 // Literals and patterns are written in plain lower case with single spaces, and match the ways in which people and attackers vary them:
 //
-//   - case: fold (the default) ignores the case of every script; an accented letter also matches without its accents, in a literal if that has four letters or more; ' " - also match
-//     their typographic forms. ASCII letters match ASCII letters only, since the host's views have folded look-alikes before.
-//   - spaces: flexible (the default) lets one space of a literal, and a space or \s+ of a pattern, match 1 to 64 bytes of white space of any
-//     script, mixed with the marks * _ ~ ` > # | / \ that Markdown and comments put between words. \s* also matches nothing. In a
-//     literal, a space beside a mark matches white space only.
+//   - case: fold (the default) ignores the case of every script; an accented letter also matches without its accents (in a literal, if
+//     that has four letters or more); ' " - also match their typographic forms. ASCII letters match ASCII letters only, since the host's
+//     views have folded look-alikes before.
+//   - spaces: flexible (the default) lets one space of a literal match 1 to 64 bytes of white space, no-break spaces included, mixed with the
+//     marks * _ ~ ` > # | / \ that Markdown and comments put between words; beside a mark of the literal, white space only. A space or
+//     \s+ of a pattern matches any length of that, with white space of every script; \s* also matches nothing.
 //   - \b and \B know the letters, marks and digits of every script, and take the underscore, which Markdown puts around words, for a
 //     sign. (RE2 knows ASCII only, and the underscore is a letter to it.)
 //   - word: true adds: no letter, mark or digit of any script touches the match, or a letter or digit at an edge of a literal.
 //
 // # Cost
 //
-// Work is counted in bytes verified, not in time, so a text that is refused is refused everywhere. A text that needs more than its
-// Budget ends in an error of kind limit, and the host holds the text. Hits never depend on what was matched before.
+// Work is counted in steps, not in time, so a text that is refused is refused everywhere. A text that needs more than its Budget ends in
+// an error of kind limit, and the host holds it. Neither hits nor work depend on what was matched before. Text without hits costs no
+// allocation. A Profile tells authors which signatures cost what.
 package signatures

@@ -83,7 +83,7 @@ signatures:
 | a letter | either case, in every script; ASCII letters match ASCII only | ` + "`case: exact`" + ` |
 | an accented letter | also the letter without its accents (not the other way round; in a literal only if it has four letters or more) | ` + "`case: exact`" + ` |
 | ` + "`'` `\"` `-`" + ` | also their typographic forms | ` + "`case: exact`" + ` |
-| a space; in a pattern also ` + "`\\s`, `\\s+`" + ` | one or more white space of any script, mixed with the marks ` + "`* _ ~ ` > # | / \\`" + ` of Markdown and comments; in a literal at most 64 bytes, and white space only beside a mark of the literal | ` + "`spaces: exact`" + ` |
+| a space; in a pattern also ` + "`\\s`, `\\s+`" + ` | a run of white space (with no-break spaces; in a pattern, of every script), mixed with the marks ` + "`` * _ ~ ` > # \\| / \\ ``" + ` of Markdown and comments; in a literal at most 64 bytes, and white space only beside a mark of the literal | ` + "`spaces: exact`" + ` |
 | ` + "`\\s*`" + ` | any such run, or nothing | ` + "`spaces: exact`" + ` |
 | ` + "`\\b` `\\B`" + ` | between letters, marks and digits of any script and the rest; ` + "`_`" + ` belongs to the rest | |
 | ` + "`\\w`" + ` | ` + "`[0-9A-Za-z_]`" + `; use ` + "`\\pL`" + ` for letters of any script | |
