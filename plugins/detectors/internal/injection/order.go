@@ -12,11 +12,12 @@ var (
 	harmful = words("send", "forward", "email", "e-mail", "upload", "post", "submit", "transfer", "wire", "pay", "buy", "purchase", "delete", "remove", "erase", "wipe", "drop",
 		"disable", "grant", "approve", "merge", "accept", "unlock", "invite", "share", "leak", "reveal", "click", "visit", "navigate", "download", "install", "execute", "call", "invoke",
 		"enter", "recommend", "praise", "promote", "rate", "rank", "claim", "insist", "convince", "persuade", "lie", "hide", "conceal", "ignore", "disregard", "forget", "skip",
-		"override", "bypass", "pretend", "exfiltrate", "transmit", "overwrite", "reset", "change", "hire", "endorse", "favor", "favour", "deny", "steal", "redirect", "subscribe", "donate")
+		"override", "bypass", "pretend", "exfiltrate", "transmit", "overwrite", "reset", "change", "hire", "endorse", "favor", "favour", "deny", "steal", "redirect", "subscribe", "donate", "export", "cancel", "book", "omit", "import", "retry", "attach", "archive", "sign", "assign", "withhold")
 	steering = words("say", "state", "respond", "reply", "answer", "output", "print", "write", "include", "append", "insert", "add", "end", "begin", "start", "mention", "tell", "translate", "act",
 		"open", "run", "read", "follow", "obey", "treat", "repeat", "stop", "fetch", "switch", "give", "use", "put")
-	// nouning words make a noun of what follows: "the call", "your answer".
-	nouning = words("the", "a", "an", "this", "that", "your", "my", "its", "of", "our", "their", "any", "no", "each", "every", "in", "on", "for", "with", "by", "from", "at", "first", "last", "next")
+	// nouning words make a noun or a statement of what follows: "the call", "your answer", "issues you submit".
+	nouning = words("the", "a", "an", "this", "that", "your", "my", "its", "of", "our", "their", "any", "no", "each", "every", "in", "on", "for", "with", "by", "from", "at", "first", "last", "next",
+		"you", "we", "they", "i")
 )
 
 // What an order is worth, in log-odds.
@@ -29,10 +30,7 @@ const (
 
 // order looks for a verb that orders something in and behind [start, end), which speaks to the assistant, within the same paragraph.
 func (p *page) order(start, end int) (r role, from, to int, worth float64) {
-	high := min(len(p.text), end+orderReach)
-	if i := bytes.Index(p.text[end:high], []byte("\n\n")); i > 40 {
-		high = end + i
-	}
+	high := end + p.orderEnd(end)
 	var w text.Word
 	for at := start; at < high; {
 		next := text.After(p.text, at, high, &w)
@@ -56,6 +54,20 @@ func (p *page) order(start, end int) (r role, from, to int, worth float64) {
 		r, from, to, worth = kind, w.Start, next, gain
 	}
 	return r, from, to, worth
+}
+
+// orderEnd returns how many bytes behind at belong to what is said there: to the end of the comment, element or paragraph.
+func (p *page) orderEnd(at int) int {
+	t := p.text[at:min(len(p.text), at+orderReach)]
+	for _, stop := range [...]string{"-->", "</", "*/"} {
+		if i := bytes.Index(t, []byte(stop)); i >= 0 {
+			t = t[:i]
+		}
+	}
+	if i := bytes.Index(t, []byte("\n\n")); i > 40 { // an address may be a heading
+		t = t[:i]
+	}
+	return len(t)
 }
 
 // nouned reports whether the word before at makes a noun of the one at at.

@@ -32,7 +32,7 @@ var (
 	// cues say that words are being talked about.
 	cues = words("example", "examples", "instance", "eg", "phrases", "phrase", "phrasing", "attacker", "attackers", "attack", "attacks", "adversary", "adversaries", "adversarial",
 		"injection", "injections", "injected", "malicious", "detect", "detects", "detected", "detection", "detecting", "flag", "flags", "flagged", "blocks", "blocked", "pattern", "patterns", "regex",
-		"contains", "containing", "tricks", "trick", "tricking", "tricked", "attempt", "attempts", "attempted", "attempting", "tries", "trying", "payload", "payloads", "instructing", "instructs", "technique", "techniques", "vulnerability", "exploit", "exploits", "mitigation", "classifier", "scanner", "quote", "quoted", "wrote",
+		"tricks", "trick", "tricking", "tricked", "attempt", "attempts", "attempted", "attempting", "tries", "trying", "payload", "payloads", "instructing", "instructs", "technique", "techniques", "vulnerability", "exploit", "exploits", "mitigation", "classifier", "scanner", "quote", "quoted", "wrote",
 		"convince", "convinces", "convincing", "manipulate", "manipulates", "manipulating", "coerce", "coercing", "suspicious", "hypothetical", "e.g",
 		"beispiel", "angreifer", "exemple", "attaquant", "ejemplo", "atacante", "esempio", "exemplo", "пример", "например", "voorbeeld", "przykład", "örnek", "contoh")
 	// afterCues are those of them that speak of what stands before them.
@@ -118,7 +118,7 @@ func (p *page) listed(start int, q text.Quote, quoted bool) bool {
 	}
 	if c := bytes.LastIndexByte(head, ':'); c > 0 {
 		var w text.Word
-		if text.Before(head, c, max(0, c-leadReach), &w) && w.In(ruleKeys) {
+		if text.Before(head, c, max(0, c-leadReach), &w) && w.In(ruleKeys) && len(bytes.Trim(head[:w.Start], " \t-\"'{,")) == 0 {
 			return true
 		}
 	}
