@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/amygdala-host/amygdala/plugins/detectors/internal/shell"
+	"github.com/amygdala-host/amygdala/plugins/detectors/internal/toolcall"
+	"github.com/amygdala-host/amygdala/plugins/detectors/internal/words"
 )
 
 // Scores. What changes who may do what is near certain; running one command with more rights is what administrators do all day.
@@ -24,24 +26,27 @@ var (
 		"ldconfig": true, "update-ca-certificates": true, "zypper": true, "mkdir": true, "lsof": true, "netstat": true, "ss": true}
 	rootGroups = []string{"sudo", "wheel", "admin", "docker", "root", "adm", "lxd", "disk", "administrators", "shadow", "libvirt", "domain admins",
 		"remote desktop users"}
-	guards = []string{"auditd", "apparmor", "selinux", "firewalld", "ufw", "fail2ban", "falcon", "clamav", "wazuh", "crowdstrike", "osquery",
+	guards = words.New("auditd", "apparmor", "selinux", "firewalld", "ufw", "fail2ban", "falcon", "clamav", "wazuh", "crowdstrike", "osquery",
 		"rsyslog", "syslog", "auditbeat", "falco", "defender", "mpssvc", "windefend", "sysmon", "carbonblack", "sentinel", "amygdala", "tetragon", "aide",
-		"tripwire", "iptables", "nftables"}
-	agentFlags = []string{"--dangerously-skip-permissions", "--dangerously-bypass-approvals-and-sandbox", "--allow-dangerously-skip-permissions",
+		"tripwire", "iptables", "nftables")
+	agentFlags = words.New("--dangerously-skip-permissions", "--dangerously-bypass-approvals-and-sandbox", "--allow-dangerously-skip-permissions",
 		"--yolo", "--no-sandbox-agent", "--disable-sandbox", "--sandbox=false", "--sandbox danger-full-access", "--sandbox=danger-full-access",
 		"-s danger-full-access", "--permission-mode bypasspermissions", "--permission-mode=bypasspermissions", "--ask-for-approval never",
 		"--ask-for-approval=never", "-a never --sandbox", "--approval-mode yolo", "--approval-mode=yolo", "--auto-approve-all", "--trust-all-tools",
-		"--allow-all-tools", "--skip-approval", "--no-approval", "--disable-guardrails", "--disable-hooks", "--allow-all-paths"}
-	secretRoots = []string{"/etc/sudoers", "/etc/shadow", "/etc/passwd", "/etc/gshadow", "/etc/group", "/etc/pam.d", "/etc/ld.so.preload",
-		"/etc/security", "/etc/polkit-1", "/etc/ssh/sshd_config", "/root/.ssh", "/boot/", "/etc/apparmor", "/etc/selinux", "/etc/audit"}
-	autostarts = []string{"/etc/cron", "/var/spool/cron", "/etc/systemd/system", "/etc/init.d", "/etc/rc.local", "/etc/profile", "authorized_keys",
-		"/library/launchdaemons", "/library/launchagents", `\currentversion\run`, `start menu\programs\startup`, ".config/autostart"}
+		"--allow-all-tools", "--skip-approval", "--no-approval", "--disable-guardrails", "--disable-hooks", "--allow-all-paths")
+	secretRoots = words.New("/etc/sudoers", "/etc/shadow", "/etc/passwd", "/etc/gshadow", "/etc/group", "/etc/pam.d", "/etc/ld.so.preload",
+		"/etc/security", "/etc/polkit-1", "/etc/ssh/sshd_config", "/root/.ssh", "/boot/", "/etc/apparmor", "/etc/selinux", "/etc/audit")
+	autostarts = words.New("/etc/cron", "/var/spool/cron", "/etc/systemd/system", "/etc/init.d", "/etc/rc.local", "/etc/profile", "authorized_keys",
+		"/library/launchdaemons", "/library/launchagents", `\currentversion\run`, `start menu\programs\startup`, ".config/autostart")
 )
 
 // commandEvidence judges one command.
-func commandEvidence(c shell.Command) evidence {
-	text := strings.ToLower(c.Text())
+func commandEvidence(c *shell.Command) evidence {
 	name := c.Name()
+	if !judged[name] && !writers[name] && !raised(c) && !telling(c) {
+		return evidence{} // most commands
+	}
+	text := strings.ToLower(clip(c.Text()))
 	e := elevation(c, name, text)
 	for _, judge := range []func(name, text string) evidence{ownership, accounts, containers, cloud, loosening, agents, writes} {
 		e = e.or(judge(name, text))
@@ -49,18 +54,45 @@ func commandEvidence(c shell.Command) evidence {
 	return e
 }
 
-// elevation judges running something with more rights.
-func elevation(c shell.Command, name, text string) evidence {
-	elevated := false
-	for _, p := range elevators {
-		elevated = elevated || c.Prefixed(p)
+// maxCommand bounds how much of one command is searched: its start, and as much of its end.
+const maxCommand = 2 << 10
+
+func clip(s string) string {
+	if len(s) <= 2*maxCommand {
+		return s
 	}
+	return s[:maxCommand] + " " + s[len(s)-maxCommand:]
+}
+
+// judged are the programs that the functions below know.
+var judged = toolcall.SetOf(`chmod chown setcap setfacl icacls takeown cacls usermod adduser addgroup gpasswd dseditgroup useradd add-localgroupmember
+	add-adgroupmember net net1 visudo passwd chpasswd docker podman nerdctl nsenter kubectl oc chroot mount insmod modprobe aws gcloud az gsutil gh glab vault
+	setenforce systemctl service launchctl sc stop-service apt apt-get rc-service chkconfig pkill killall kill taskkill stop-process ufw iptables nft
+	ip6tables netsh auditctl set-mppreference add-mppreference set-executionpolicy csrutil spctl bcdedit disable-windowsoptionalfeature disable-wdac
+	history unset wevtutil clear-eventlog clear-history sysctl start-process claude codex gemini cursor su`)
+
+// raised reports a program that is started with more rights.
+func raised(c *shell.Command) bool { return c.Prefixed(elevators...) }
+
+// telling reports words that matter whatever the program: redirections, long options, the paths of the immune system, NOPASSWD.
+func telling(c *shell.Command) bool {
+	for _, w := range c.Words {
+		if strings.HasPrefix(w.Text, ">") || strings.HasPrefix(w.Text, "--") || strings.Contains(w.Text, "NOPASSWD") || w.Text == "-s" ||
+			strings.IndexByte(w.Text, '/') >= 0 && immuneTopic.In(w.Text) {
+			return true
+		}
+	}
+	return false
+}
+
+// elevation judges running something with more rights.
+func elevation(c *shell.Command, name, text string) evidence {
 	switch {
 	case strings.Contains(text, "nopasswd"):
 		return evidence{scoreTakeover, "lets an account run anything without a password"}
 	case strings.Contains(text, "start-process") && strings.Contains(text, "runas"):
 		return evidence{scoreElevate, "runs a command with raised rights"}
-	case !elevated:
+	case !raised(c):
 		return evidence{}
 	case name == "su" || c.Prefixed("su"):
 		return switchUser(c)
@@ -73,7 +105,7 @@ func elevation(c shell.Command, name, text string) evidence {
 }
 
 // switchUser judges su: becoming root is one thing, becoming the account of a service another.
-func switchUser(c shell.Command) evidence {
+func switchUser(c *shell.Command) evidence {
 	args := c.Args()
 	for i := 1; i < len(args); i++ {
 		w := args[i].Text
@@ -119,18 +151,24 @@ func ownership(name, text string) evidence {
 	return evidence{}
 }
 
+// namesRootGroup reports one of the groups that may do anything, as a word of its own.
+func namesRootGroup(text string) bool {
+	padded := " " + marks.Replace(text) + " "
+	for _, g := range rootGroups {
+		if strings.Contains(padded, " "+g+" ") {
+			return true
+		}
+	}
+	return false
+}
+
 var marks = strings.NewReplacer(",", " ", `"`, " ", "'", " ")
 
 // accounts judges changes to accounts and groups.
 func accounts(name, text string) evidence {
-	padded := " " + marks.Replace(text) + " "
-	toRoot := false
-	for _, g := range rootGroups {
-		toRoot = toRoot || strings.Contains(padded, " "+g+" ")
-	}
 	switch name {
 	case "usermod", "adduser", "addgroup", "gpasswd", "dseditgroup", "useradd", "add-localgroupmember", "add-adgroupmember":
-		if toRoot || strings.Contains(text, "-o -u 0") || strings.Contains(text, "--uid 0") {
+		if namesRootGroup(text) || strings.Contains(text, "-o -u 0") || strings.Contains(text, "--uid 0") {
 			return evidence{0.92, "puts an account into a group that may do anything"}
 		}
 	case "net", "net1":
@@ -209,21 +247,23 @@ func cloud(name, text string) evidence {
 	return evidence{}
 }
 
+func turnsOff(text string) bool {
+	return contains(text, []string{" stop ", " disable ", " mask ", " kill ", " remove ", " purge ", " off"}) || strings.HasPrefix(text, "stop-service")
+}
+
 // loosening judges turning off what guards the machine or what remembers.
 func loosening(name, text string) evidence {
-	off := contains(text, []string{" stop ", " disable ", " mask ", " kill ", " remove ", " purge "}) || strings.HasPrefix(text,
-		"stop-service") || strings.Contains(text, " off")
 	switch name {
 	case "setenforce":
 		if strings.Contains(text, " 0") || strings.Contains(text, "permissive") {
 			return evidence{scoreGrant, "turns off mandatory access control"}
 		}
 	case "systemctl", "service", "launchctl", "sc", "stop-service", "apt", "apt-get", "rc-service", "chkconfig":
-		if off && contains(text, guards) {
+		if turnsOff(text) && guards.In(text) {
 			return evidence{scoreGrant, "stops what guards the machine"}
 		}
 	case "pkill", "killall", "kill", "taskkill", "stop-process":
-		if contains(text, guards) {
+		if guards.In(text) {
 			return evidence{scoreGrant, "stops what guards the machine"}
 		}
 	case "ufw", "iptables", "nft", "ip6tables", "netsh":
@@ -258,10 +298,10 @@ func wipesLogs(text string) bool {
 
 // agents judges switches that take the brakes off an assistant.
 func agents(_, text string) evidence {
-	if contains(text+" ", agentFlags) {
+	if agentFlags.In(text) {
 		return evidence{scoreGrant, "starts an assistant without sandbox or approvals"}
 	}
-	if contains(text, immuneTopic) && contains(text, []string{" -x ", " -xdelete", " -xpost", " -xput", "--request", " -d ", "--data", "-method"}) {
+	if immuneTopic.In(text) && contains(text, []string{" -x ", " -xdelete", " -xpost", " -xput", "--request", " -d ", "--data", "-method"}) {
 		return evidence{0.88, "speaks for what guards the assistant"}
 	}
 	if contains(text, []string{"claude config set", "codex config", "gemini config", "cursor config"}) && contains(text, []string{"permission",

@@ -4,65 +4,64 @@ import (
 	"strings"
 
 	"github.com/amygdala-host/amygdala/plugins/detectors/internal/toolcall"
+	"github.com/amygdala-host/amygdala/plugins/detectors/internal/words"
 )
 
 // Files that decide what an assistant may do, by product. Source: the products' documentation.
 var (
-	agentSettings = []string{".claude/settings", ".claude/hooks", ".claude.json", "claude_desktop_config.json", ".cursor/mcp.json",
+	agentSettings = words.New(".claude/settings", ".claude/hooks", ".claude.json", "claude_desktop_config.json", ".cursor/mcp.json",
 		".cursor/permissions", ".cursor/hooks", ".cursor/environment.json", ".vscode/mcp.json", "/.mcp.json", ".codex/config", ".codex/hooks",
 		".gemini/settings", ".gemini/trusted", ".continue/config", ".aider.conf", ".codeium/windsurf/mcp", ".windsurf/mcp", "cline_mcp_settings",
 		".roo/mcp", ".kiro/settings", ".amazonq/mcp", ".aws/amazonq", ".config/goose", ".opencode/", "opencode.json", ".config/zed/settings", ".openclaw/",
-		".copilot/mcp", "mcp_settings.json", "mcp_config.json", ".git/hooks/"}
-	editorFiles = []string{".vscode/settings.json", ".vscode/tasks.json", ".devcontainer", ".husky/", ".idea/", "claude.local.md"}
-	agentRules  = []string{"claude.md", "agents.md", ".cursorrules", ".cursor/rules", "copilot-instructions.md", ".windsurfrules", ".clinerules",
+		".copilot/mcp", "mcp_settings.json", "mcp_config.json", ".git/hooks/")
+	editorFiles = words.New(".vscode/settings.json", ".vscode/tasks.json", ".devcontainer", ".husky/", ".idea/", "claude.local.md")
+	agentRules  = words.New("claude.md", "agents.md", ".cursorrules", ".cursor/rules", "copilot-instructions.md", ".windsurfrules", ".clinerules",
 		"gemini.md", ".roorules", ".github/instructions", ".kiro/steering", "soul.md", ".goosehints", ".junie/guidelines", ".claude/commands",
-		".claude/agents", ".claude/skills"}
-	immuneFiles = []string{"amygdala/", "amygdala.y", "/immune", "immune_", "immune-", "/reflex", "reflex_", "reflex-", "reflexes", "/quarantine",
+		".claude/agents", ".claude/skills")
+	immuneFiles = words.New("amygdala/", "amygdala.y", "/immune", "immune_", "immune-", "/reflex", "reflex_", "reflex-", "reflexes", "/quarantine",
 		"policies/default", "policies/amygdala", "signatures/packs", "plugins/detectors", "detectors/structure", "detectors/injection",
 		"detectors/privilege", "detectors/schema", "guardrail", "/policy.y", "policy_engine", "/opa/", "sandbox.json", "sandbox-profile", "egress_policy",
-		"egress-policy", "allowlist.y", "allowlist.json", "blocklist.y", "blocklist.json", "/audit.log", "audit_log", "/var/log/audit"}
+		"egress-policy", "allowlist.y", "allowlist.json", "blocklist.y", "blocklist.json", "/audit.log", "audit_log", "/var/log/audit")
 )
 
 // fileEvidence judges a change to the file or files in text, which is in lower case.
 func fileEvidence(text string) evidence {
-	text = strings.ReplaceAll(text, `\\`, "/")
-	text = strings.ReplaceAll(text, `\`, "/")
+	if strings.IndexByte(text, '\\') >= 0 {
+		text = strings.ReplaceAll(strings.ReplaceAll(text, `\\`, "/"), `\`, "/")
+	}
 	if strings.HasPrefix(text, ".mcp.json") || strings.HasPrefix(text, "mcp.json") {
 		text = "/.mcp.json"
 	}
 	switch {
-	case contains(text, immuneFiles) && !source(text):
+	case immuneFiles.In(text) && !source(text):
 		return evidence{0.9, "changes the rules or settings of what guards the assistant"}
 	case rooted(text, secretRoots):
 		return evidence{scoreGrant, "changes who may act as whom on the machine"}
-	case contains(text, agentSettings):
+	case agentSettings.In(text):
 		return evidence{scoreLoosen, "changes the settings of an assistant"}
 	case rooted(text, autostarts):
 		return evidence{0.82, "plants something that starts by itself"}
-	case contains(text, agentRules):
+	case agentRules.In(text):
 		return evidence{0.6, "changes the standing instructions of an assistant"}
-	case contains(text, editorFiles):
+	case editorFiles.In(text):
 		return evidence{0.6, "changes settings from which an editor runs things"}
 	}
 	return evidence{}
 }
 
 // rooted reports whether one of the paths occurs; those that start with a slash only where no other path goes on.
-func rooted(text string, paths []string) bool {
-	for _, p := range paths {
-		for from := 0; ; {
-			i := strings.Index(text[from:], p)
-			if i < 0 {
-				break
-			}
-			i += from
-			if p[0] != '/' || i == 0 || strings.IndexByte(" \t\"'=>:,(", text[i-1]) >= 0 {
-				return true
-			}
-			from = i + len(p)
+func rooted(text string, paths *words.Set) bool {
+	for from := 0; ; {
+		i, p := paths.Find(text[from:])
+		if i < 0 {
+			return false
 		}
+		i += from
+		if p[0] != '/' || i == 0 || strings.IndexByte(" \t\"'=>:,(", text[i-1]) >= 0 {
+			return true
+		}
+		from = i + 1
 	}
-	return false
 }
 
 // sourceEndings end the names of program text and documents: who develops a guard writes such files, and they change nothing that runs.

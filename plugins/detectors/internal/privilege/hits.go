@@ -1,10 +1,9 @@
 package privilege
 
 import (
-	"strings"
-
 	v1 "github.com/amygdala-host/amygdala/abi/v1"
 	"github.com/amygdala-host/amygdala/plugins/detectors/internal/finding"
+	"github.com/amygdala-host/amygdala/plugins/detectors/internal/words"
 )
 
 // Weights of a text that asks for more rights.
@@ -51,21 +50,15 @@ func (j *judgement) kindWeight(view *v1.View) float32 {
 }
 
 // talking are stems of words by which a text talks about such requests.
-var talking = []string{"attack", "malicious", "adversar", "exploit", "vulnerab", "detect", "for example", "e.g", "technique", "red team", "injection",
-	"warning", "never ", "should not", "do not", "don't", "must not", "prevent", "risk", "option", "flag", "documentation"}
+var talking = words.New("attack", "malicious", "adversar", "exploit", "vulnerab", "detect", "for example", "e.g", "technique", "red team", "injection",
+	"warning", "never ", "should not", "do not", "don't", "must not", "prevent", "risk", "option", "flag", "documentation")
 
 // around is how far the context of a hit is read.
 const around = 240
 
 // talkWeight lowers a request that the text around it describes.
 func talkWeight(text string, start, end int) float32 {
-	near := strings.ToLower(text[max(0, start-around):start] + "\n" + text[end:min(len(text), end+around)])
-	told := 0
-	for _, w := range talking {
-		if strings.Contains(near, w) {
-			told++
-		}
-	}
+	told := talking.Count(text[max(0, start-around):start]+"\n"+text[end:min(len(text), end+around)], 2)
 	switch {
 	case told >= 2:
 		return weightTalk

@@ -86,7 +86,12 @@ func (j *judgement) judgeCall(fields []toolcall.Field) {
 
 // judgeScript judges each command of a command line.
 func (j *judgement) judgeScript(f *toolcall.Field) {
-	for _, c := range shell.Parse(f.Text).Commands {
+	script := shell.Parse(f.Text)
+	for k := range script.Commands {
+		c := &script.Commands[k]
+		if j.found.Enough(v1.ThreatPrivilegeEscalation) {
+			return
+		}
 		if j.cfg.allowsCommand(c.Name()) {
 			continue
 		}

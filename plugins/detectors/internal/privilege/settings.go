@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/amygdala-host/amygdala/plugins/detectors/internal/toolcall"
+	"github.com/amygdala-host/amygdala/plugins/detectors/internal/words"
 )
 
 // switches are settings that take a brake off when they are on, brakes those that do so when they are off. Names are in plain form.
@@ -20,8 +21,14 @@ var (
 	modeKeys = toolcall.SetOf(`mode defaultmode permissionmode permissionsmode sandboxmode approvalmode approvalpolicy approvals permissions sandbox sandboxpermissions securitymode accesslevel access policy safetylevel trustlevel`)
 )
 
+// maxSetting is the longest value that is a setting.
+const maxSetting = 64
+
 // settingEvidence judges one setting among the arguments.
 func settingEvidence(f *toolcall.Field) evidence {
+	if len(f.Text) > maxSetting {
+		return evidence{}
+	}
 	key, value := toolcall.PlainName(f.Key), strings.ToLower(strings.TrimSpace(f.Text))
 	key = strings.ReplaceAll(key, ".", "")
 	on := value == "true" || value == "yes" || value == "on" || value == "1" || value == "enabled" || value == "all" || value == "*"
@@ -49,21 +56,27 @@ var (
 	grantTools = []string{"role", "grant", "permission", "member", "user", "invite", "iam", "policy", "group", "access", "share", "acl", "team",
 		"privilege", "scope", "token", "account"}
 	grantKeys = toolcall.SetOf("role roles permission permissions scope scopes policy policyarn policydocument access accesslevel privileges group groups action actions resource members member grant level principal principals")
-	grantAll  = []string{"administratoraccess", "roles/owner", "roles/editor", "cluster-admin", "organization admin", "org:admin", "admin:org",
-		"superadmin", "super_admin", "super-admin", "sysadmin", "poweruseraccess", "iamfullaccess", "allusers", "allauthenticatedusers", "system:masters"}
+	grantAll  = words.New("administratoraccess", "roles/owner", "roles/editor", "cluster-admin", "organization admin", "org:admin", "admin:org",
+		"superadmin", "super_admin", "super-admin", "sysadmin", "poweruseraccess", "iamfullaccess", "allusers", "allauthenticatedusers", "system:masters")
+)
+
+// Tools that hand out rights, and those that change or speak for what guards the assistant.
+var (
+	granting = append(append([]string{}, changing...), "grant", "add", "assign", "attach", "invite", "request", "elevate", "issue", "generate")
+	speaking = append(append([]string{}, disarming...), "publish", "post", "send", "emit")
 )
 
 // grantEvidence judges giving somebody a role.
 func grantEvidence(f *toolcall.Field) evidence {
-	key, value := toolcall.PlainName(f.Key), strings.ToLower(strings.TrimSpace(f.Text))
-	if !grantKeys[key] || len(value) > 400 {
+	key := toolcall.PlainName(f.Key)
+	if !grantKeys[key] || len(f.Text) > 400 {
 		return evidence{}
 	}
+	value := strings.ToLower(strings.TrimSpace(f.Text))
 	switch {
-	case contains(value, grantAll):
+	case grantAll.In(value):
 		return evidence{scoreGrant, "grants a role that may do anything"}
-	case !toolcall.Has(f.Tool, grantTools) || !toolcall.Has(f.Tool, append(changing, "grant", "add", "assign", "attach", "invite", "request", "elevate",
-		"issue", "generate")):
+	case !toolcall.Has(f.Tool, grantTools) || !toolcall.Has(f.Tool, granting):
 		return evidence{}
 	case value == "admin" || value == "owner" || value == "administrator" || value == "root" || value == "superuser" || value == "*" || value == "*:*" || value == "all" || value == "maintain":
 		return evidence{scoreLoosen, "grants the highest role"}
@@ -78,22 +91,18 @@ var (
 	disarming  = []string{"disable", "bypass", "remove", "delete", "unload", "suppress", "mute", "release", "override", "stop", "pause", "off", "skip",
 		"whitelist", "allow", "modify", "update", "set", "write", "edit", "patch", "put", "register", "inject", "rewrite", "clear", "reset", "unquarantine",
 		"purge"}
-	immuneTopic = []string{"agent/immune/", "agent/reflex/", "immune/quarantine", "immune/cleared", "reflex/rules", "/api/plugins", "/api/policies",
-		"/api/policy", "/api/signatures", "/api/quarantine"}
+	immuneTopic = words.New("agent/immune/", "agent/reflex/", "immune/quarantine", "immune/cleared", "reflex/rules", "/api/plugins", "/api/policies",
+		"/api/policy", "/api/signatures", "/api/quarantine")
 )
 
 // ruleEvidence judges calls that change what guards the assistant: its reflexes, detectors, policies, quarantine.
 func (j *judgement) ruleEvidence(f *toolcall.Field) evidence {
-	tool, value := strings.ToLower(f.Tool), strings.ToLower(f.Text)
-	if len(value) > 1024 {
-		value = value[:1024]
-	}
+	tool, value := strings.ToLower(f.Tool), strings.ToLower(f.Text[:min(len(f.Text), 1024)])
 	core := contains(tool, immuneWords[:6])
 	switch {
 	case core && toolcall.Has(f.Tool, disarming):
 		return evidence{0.9, "a tool that changes what guards the assistant"}
-	case immuneKeys[toolcall.PlainName(f.Key)] && contains(value, immuneTopic) && !source(value) && (toolcall.Has(f.Tool, append(disarming, "publish",
-		"post", "send", "emit", "delete")) || tool == "" || j.changes):
+	case immuneKeys[toolcall.PlainName(f.Key)] && immuneTopic.In(value) && !source(value) && (toolcall.Has(f.Tool, speaking) || tool == "" || j.changes):
 		return evidence{0.88, "speaks for what guards the assistant"}
 	case immuneKeys[toolcall.PlainName(f.Key)] && !strings.ContainsAny(value, " \n") && contains(value, immuneWords[:6]) && contains(tool,
 		[]string{"disable", "unload", "remove", "delete", "stop", "bypass", "mute", "suppress", "update_config", "set_config", "edit_config",
@@ -103,24 +112,33 @@ func (j *judgement) ruleEvidence(f *toolcall.Field) evidence {
 	return evidence{}
 }
 
+// Settings that a document may hold, without white space and in small letters.
+var (
+	openPolicies = words.New(`"action":"*","resource":"*"`, `"action":["*"],"resource":"*"`, `"action":["*"],"resource":["*"]`,
+		`"action":"*","effect":"allow"`, `"action":"iam:*"`)
+	selfApproval = words.New(`"defaultmode":"bypasspermissions"`, `approval_policy="never"`, `sandbox_mode="danger-full-access"`, `"autoapprove":["*"]`,
+		`"autoapprove":true`, `"chat.tools.autoapprove":true`, `"chat.tools.global.autoapprove":true`, `"enableallprojectmcpservers":true`,
+		`"allow":["bash(*)"`, `"allow":["*"]`, `"bash(*)"`, `"dangerouslydisablesandbox":true`, `"disableallhooks":true`)
+	noPassword   = words.New("all=(all)nopasswd", "all=(all:all)nopasswd", "nopasswd:all")
+	clusterGrant = words.New("kind:clusterrolebinding", `"kind":"clusterrolebinding"`)
+	// hints are in every document that holds one of the above, white space or not.
+	hints = words.New("action", "approv", "bypass", "sandbox", "allow", "bash(", "disableallhooks", "nopasswd", "clusterrolebinding", "enableallproject")
+)
+
 // documentEvidence judges settings inside a document that a tool writes: an assistant's permission file, a container, an IAM policy.
 func documentEvidence(f *toolcall.Field) evidence {
-	if f.Role != toolcall.Content && f.Role != toolcall.Other || len(f.Text) < 12 || len(f.Text) > 256<<10 {
+	if f.Role != toolcall.Content && f.Role != toolcall.Other || len(f.Text) < 12 || len(f.Text) > 256<<10 || !hints.In(f.Text) {
 		return evidence{}
 	}
-	text := squeeze(strings.ToLower(f.Text))
+	text := squeeze(f.Text)
 	switch {
-	case contains(text, []string{`"action":"*","resource":"*"`, `"action":["*"],"resource":"*"`, `"action":["*"],"resource":["*"]`,
-		`"action":"*","effect":"allow"`, `"action":"iam:*"`}):
+	case openPolicies.In(text):
 		return evidence{scoreGrant, "a policy that allows everything"}
-	case contains(text, []string{`"defaultmode":"bypasspermissions"`, `approval_policy="never"`, `sandbox_mode="danger-full-access"`,
-		`"autoapprove":["*"]`, `"autoapprove":true`, `"chat.tools.autoapprove":true`, `"chat.tools.global.autoapprove":true`,
-		`"enableallprojectmcpservers":true`, `"allow":["bash(*)"`, `"allow":["*"]`, `"bash(*)"`, `"dangerouslydisablesandbox":true`,
-		`"disableallhooks":true`}):
+	case selfApproval.In(text):
 		return evidence{scoreGrant, "settings by which an assistant approves its own calls"}
-	case contains(text, []string{"all=(all)nopasswd", "all=(all:all)nopasswd", "nopasswd:all"}):
+	case noPassword.In(text):
 		return evidence{scoreTakeover, "lets an account run anything without a password"}
-	case contains(text, []string{"kind:clusterrolebinding", `"kind":"clusterrolebinding"`}) && strings.Contains(text, "cluster-admin"):
+	case clusterGrant.In(text) && strings.Contains(strings.ToLower(text), "cluster-admin"):
 		return evidence{scoreGrant, "gives an account all rights in the cluster"}
 	}
 	return evidence{}

@@ -73,6 +73,7 @@ func (l *lexer) push(w Word) {
 func (l *lexer) endCommand(piped bool) {
 	if len(l.cmd.Words) > 0 {
 		l.assign()
+		l.cmd.settle()
 		l.out.Commands = append(l.out.Commands, l.cmd)
 		l.cmd = Command{Piped: piped}
 		return
@@ -95,11 +96,39 @@ func (l *lexer) assign() {
 	}
 }
 
-// word reads one word: its pieces may be bare, quoted or substituted.
+// What a byte does to a word.
+const (
+	wordByte uint8 = iota // belongs to it
+	wordMark              // quotes, escapes or substitutes
+	wordEnd
+)
+
+var wordClass = func() (t [256]uint8) {
+	for _, c := range []byte(" \t\r\n;|&<>()") {
+		t[c] = wordEnd
+	}
+	for _, c := range []byte("'\"`\\$") {
+		t[c] = wordMark
+	}
+	return t
+}()
+
+// word reads one word: its pieces may be bare, quoted or substituted. A bare word is a part of the source.
 func (l *lexer) word() {
 	w := Word{Start: l.at}
+	for l.at < len(l.src) && wordClass[l.src[l.at]] == wordByte {
+		l.at++
+	}
+	if l.at == len(l.src) || wordClass[l.src[l.at]] == wordEnd {
+		w.Text, w.End = l.src[w.Start:l.at], l.at
+		if w.End > w.Start {
+			l.push(w)
+		}
+		return
+	}
 	var b strings.Builder
-	for l.at < len(l.src) && strings.IndexByte(" \t\r\n;|&<>()", l.src[l.at]) < 0 {
+	b.WriteString(l.src[w.Start:l.at])
+	for l.at < len(l.src) && wordClass[l.src[l.at]] != wordEnd {
 		if quoted := l.piece(&b); quoted {
 			w.Quoted = true
 		}
@@ -129,8 +158,11 @@ func (l *lexer) piece(b *strings.Builder) bool {
 	case c == '$':
 		return l.dollar(b)
 	default:
-		b.WriteByte(c)
-		l.at++
+		from := l.at
+		for l.at < len(l.src) && wordClass[l.src[l.at]] == wordByte {
+			l.at++
+		}
+		b.WriteString(l.src[from:l.at])
 	}
 	return false
 }

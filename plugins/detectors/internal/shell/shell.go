@@ -31,6 +31,9 @@ type Command struct {
 	Words []Word
 	// Piped is set when its input is the output of the command before it.
 	Piped bool
+
+	name string
+	args []Word
 }
 
 // Script is a list of commands in order.
@@ -40,19 +43,22 @@ type Script struct {
 }
 
 // Name returns the program without its path, ".exe" and leading assignments, in lower case; prefixes such as sudo and env are skipped.
-func (c Command) Name() string {
-	if args := c.Args(); len(args) > 0 {
-		return base(args[0].Text)
-	}
-	return ""
-}
+func (c *Command) Name() string { return c.name }
 
 // prefixes run another program with the rest of their arguments.
 var prefixes = map[string]bool{"sudo": true, "doas": true, "env": true, "nohup": true, "time": true, "nice": true, "command": true, "exec": true, "xargs": true, "timeout": true, "busybox": true, "then": true, "do": true, "else": true, "if": true, "while": true, "!": true, "$": true, "#": true, "%": true, ">": true, "(": true, "{": true, "`": true, "start": true, "stdbuf": true, "watch": true, "torsocks": true, "proxychains": true, "unbuffer": true}
 
 // Args returns the words from the program on: assignments, prefixes and the prefixes' own options are dropped.
-func (c Command) Args() []Word {
-	words := c.Words
+func (c *Command) Args() []Word { return c.args }
+
+// settle finds the program among the words.
+func (c *Command) settle() {
+	if c.args = program(c.Words); len(c.args) > 0 {
+		c.name = base(c.args[0].Text)
+	}
+}
+
+func program(words []Word) []Word {
 	skipped, value := false, false
 	for len(words) > 0 {
 		w := words[0].Text
@@ -73,13 +79,16 @@ func (c Command) Args() []Word {
 	return nil
 }
 
-// Prefixed reports whether one of the leading words is the program name.
-func (c Command) Prefixed(name string) bool {
+// Prefixed reports whether one of the leading words is one of the program names.
+func (c *Command) Prefixed(names ...string) bool {
 	for _, w := range c.Words {
-		switch b := base(w.Text); {
-		case b == name:
-			return true
-		case !prefixes[b] && !isAssignment(w.Text) && !strings.HasPrefix(w.Text, "-"):
+		b := base(w.Text)
+		for _, n := range names {
+			if b == n {
+				return true
+			}
+		}
+		if !prefixes[b] && !isAssignment(w.Text) && !strings.HasPrefix(w.Text, "-") {
 			return false
 		}
 	}
@@ -87,7 +96,7 @@ func (c Command) Prefixed(name string) bool {
 }
 
 // Text returns the words joined by spaces.
-func (c Command) Text() string {
+func (c *Command) Text() string {
 	parts := make([]string, len(c.Words))
 	for i, w := range c.Words {
 		parts[i] = w.Text
@@ -96,19 +105,38 @@ func (c Command) Text() string {
 }
 
 // Range returns the byte range of the command in the source.
-func (c Command) Range() (start, end int) {
+func (c *Command) Range() (start, end int) {
 	if len(c.Words) == 0 {
 		return 0, 0
 	}
 	return c.Words[0].Start, c.Words[len(c.Words)-1].End
 }
 
+// maxBase is how much of a word is read as the name of a program.
+const maxBase = 256
+
 // base returns the last element of a path in lower case, without ".exe".
 func base(w string) string {
-	if i := strings.LastIndexAny(w, `/\`); i >= 0 {
-		w = w[i+1:]
+	if len(w) > maxBase {
+		w = w[len(w)-maxBase:]
 	}
-	return strings.TrimSuffix(strings.ToLower(w), ".exe")
+	for i := len(w) - 1; i >= 0; i-- {
+		if w[i] == '/' || w[i] == '\\' {
+			w = w[i+1:]
+			break
+		}
+	}
+	return strings.TrimSuffix(lower(w), ".exe")
+}
+
+// lower is strings.ToLower without work for what is in lower case already.
+func lower(s string) string {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c >= 'A' && c <= 'Z' || c >= 0x80 {
+			return strings.ToLower(s)
+		}
+	}
+	return s
 }
 
 // isAssignment reports NAME=value.

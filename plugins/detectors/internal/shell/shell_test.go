@@ -7,7 +7,8 @@ import (
 
 func names(s Script) string {
 	var out []string
-	for _, c := range s.Commands {
+	for i := range s.Commands {
+		c := &s.Commands[i]
 		name := c.Name()
 		if c.Piped {
 			name = "|" + name
@@ -103,7 +104,9 @@ func FuzzParse(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		for _, c := range Parse(s).Commands {
+		script := Parse(s)
+		for i := range script.Commands {
+			c := &script.Commands[i]
 			for _, w := range c.Words {
 				if w.Start >= w.End || w.End > len(s) {
 					t.Fatalf("word %+v of %q", w, s)

@@ -2,10 +2,10 @@ package structure
 
 import (
 	"fmt"
-	"strings"
 
 	v1 "github.com/amygdala-host/amygdala/abi/v1"
 	"github.com/amygdala-host/amygdala/plugins/detectors/internal/toolcall"
+	"github.com/amygdala-host/amygdala/plugins/detectors/internal/words"
 )
 
 // judgeCalls looks at tool calls as a whole: what is read and then sent, what is sent to whom, and how much.
@@ -29,12 +29,18 @@ func (j *judgement) judgeCalls() {
 	}
 }
 
+// Tools that read files, and those that read variables and stores of secrets.
+var (
+	secretTools  = []string{"env", "secret", "variable"}
+	readingTools = append(append([]string{}, toolcall.ReadWords...), secretTools...)
+)
+
 // readsSecret reports an argument by which a tool reads a sensitive file or variable.
 func readsSecret(f *toolcall.Field) bool {
-	if f.Role == toolcall.Command || f.Role == toolcall.Content || !toolcall.Has(f.Tool, append(toolcall.ReadWords, "env", "secret", "variable")) {
+	if f.Role == toolcall.Command || f.Role == toolcall.Content || !toolcall.Has(f.Tool, readingTools) {
 		return false
 	}
-	return classOf(f.Text) != filePlain || toolcall.Has(f.Tool, []string{"env", "secret", "variable"}) && secretVariable(f.Text)
+	return classOf(f.Text) != filePlain || toolcall.Has(f.Tool, secretTools) && secretVariable(f.Text)
 }
 
 // judgeRead accuses the reading of credentials.
@@ -50,23 +56,21 @@ func (j *judgement) sends(f *toolcall.Field) bool {
 }
 
 // leakMarks start the texts that an assistant must keep to itself. The user's own words rarely hold them.
-var leakMarks = []string{"system prompt:", "system prompt is", `"role":"system"`, `"role": "system"`, "<|im_start|>system", "conversation history:",
+var leakMarks = words.New("system prompt:", "system prompt is", `"role":"system"`, `"role": "system"`, "<|im_start|>system", "conversation history:",
 	"chat history:", "system message:", "my instructions are", "internal code name", "begin system prompt", "systemprompt:", "системный промпт:",
-	"系统提示：", "システムプロンプト："}
+	"系统提示：", "システムプロンプト：")
 
 // judgeSent judges texts that a tool sends outside: instructions and memory of the assistant, and unusual sizes.
 func (j *judgement) judgeSent(f *toolcall.Field) {
 	if !j.outside || f.Role == toolcall.Target {
 		return
 	}
-	lower := strings.ToLower(clip(f.Text, 64<<10))
-	for _, m := range leakMarks {
-		if i := strings.Index(lower, m); i >= 0 && (toolcall.Has(f.Tool, toolcall.SendWords) || toolcall.Has(f.Tool, toolcall.FetchWords)) {
-			j.found.Add(v1.ThreatExfiltration, v1.SeverityHigh, 0.83, f.Whole, "", "sends the assistant's instructions or memory outside")
-			return
-		}
+	text := clip(f.Text, 64<<10)
+	if (toolcall.Has(f.Tool, toolcall.SendWords) || toolcall.Has(f.Tool, toolcall.FetchWords)) && leakMarks.In(text) {
+		j.found.Add(v1.ThreatExfiltration, v1.SeverityHigh, 0.83, f.Whole, "", "sends the assistant's instructions or memory outside")
+		return
 	}
-	if dialogue(lower) {
+	if dialogue(text) {
 		j.found.Add(v1.ThreatExfiltration, v1.SeverityHigh, 0.6, f.Whole, "", "sends a conversation outside")
 	}
 	if len(f.Text) > j.cfg.MaxOutboundBytes {
@@ -74,9 +78,28 @@ func (j *judgement) judgeSent(f *toolcall.Field) {
 	}
 }
 
+// turns begin what one side of a conversation says.
+var turns = words.New("assistant:", "user:", `"role":`)
+
 // dialogue reports the turns of a conversation.
 func dialogue(s string) bool {
-	return strings.Count(s, "assistant:") >= 2 && strings.Count(s, "user:") >= 2 || strings.Count(s, `"role":`) >= 4
+	var assistant, user, role int
+	for assistant < 2 || user < 2 {
+		at, w := turns.Find(s)
+		if at < 0 || role >= 4 {
+			return role >= 4
+		}
+		switch w {
+		case "assistant:":
+			assistant++
+		case "user:":
+			user++
+		default:
+			role++
+		}
+		s = s[at+len(w):]
+	}
+	return true
 }
 
 func clip(s string, n int) string {

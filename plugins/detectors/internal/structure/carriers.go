@@ -180,8 +180,8 @@ func (j *judgement) judgeLinks(view int, text string) {
 		if strings.HasPrefix(raw, "//") {
 			raw = "https:" + raw
 		}
-		if u, ok := weburl.Parse(raw); ok {
-			j.accuse(j.loadOf(u, l.how), finding.At(view, l.start, l.end))
+		if weburl.Parse(raw, &j.url) {
+			j.accuse(j.loadOf(&j.url, l.how), finding.At(view, l.start, l.end))
 		}
 	}
 }
@@ -189,23 +189,22 @@ func (j *judgement) judgeLinks(view int, text string) {
 // judgeOutbound judges the URLs that a request goes to. What a tool writes or sends is judged by what displays it.
 func (j *judgement) judgeOutbound(f *toolcall.Field) {
 	whole := weburl.Clean(f.Text)
-	if u, ok := weburl.Parse(whole); ok && u.Authority && !strings.ContainsAny(whole, " <>") {
-		j.accuse(j.loadOf(u, carrierRequest), f.Whole)
+	if weburl.Parse(whole, &j.url) && j.url.Authority && !strings.ContainsAny(whole, " <>") {
+		j.accuse(j.loadOf(&j.url, carrierRequest), f.Whole)
 		return
 	}
 	for _, l := range linksIn(f.Text) {
 		if j.found.Enough(v1.ThreatExfiltration) {
 			return
 		}
-		u, ok := weburl.Parse(f.Text[l.start:l.end])
-		if !ok {
+		if !weburl.Parse(f.Text[l.start:l.end], &j.url) {
 			continue
 		}
 		how := l.how
 		if how == carrierLink && f.Role != toolcall.Content {
 			how = carrierRequest
 		}
-		j.accuse(j.loadOf(u, how), f.At(l.start, l.end))
+		j.accuse(j.loadOf(&j.url, how), f.At(l.start, l.end))
 	}
 }
 

@@ -16,7 +16,7 @@ func (j *judgement) judgeCommands() {
 		f := &j.fields[i]
 		script := f.Role == toolcall.Command || f.Role == toolcall.Content && strings.HasPrefix(f.Text, "#!")
 		if j.req.Kind == v1.PayloadKindToolCall && !f.Opened && script {
-			j.judgeScript(f.Text, f.At, 1)
+			j.judgeScript(j.script(i), f.At, 1)
 		}
 	}
 	if j.acts {
@@ -35,7 +35,7 @@ func (j *judgement) judgeCommands() {
 		from, to := linesAround(text, int(h.Start), int(h.End))
 		from = max(from, done[view])
 		done[view], budget = to, budget-(to-from)
-		j.judgeScript(uncomment(text[from:to]), func(start, end int) finding.Place { return finding.At(view, from+start, from+end) }, j.weightAt(text,
+		j.judgeScript(shell.Parse(uncomment(text[from:to])), func(start, end int) finding.Place { return finding.At(view, from+start, from+end) }, j.weightAt(text,
 			int(h.Start), int(h.End)))
 	}
 }
@@ -81,9 +81,13 @@ type flow struct {
 }
 
 // judgeScript judges each command with what flows into it.
-func (j *judgement) judgeScript(text string, at func(int, int) finding.Place, weight float32) {
+func (j *judgement) judgeScript(script shell.Script, at func(int, int) finding.Place, weight float32) {
 	fl := flow{tainted: map[string]bool{}}
-	for _, c := range shell.Parse(text).Commands {
+	for k := range script.Commands {
+		c := &script.Commands[k]
+		if j.found.Enough(v1.ThreatExfiltration) {
+			return
+		}
 		if !c.Piped {
 			fl.source = 0
 		}
@@ -97,7 +101,7 @@ func (j *judgement) judgeScript(text string, at func(int, int) finding.Place, we
 }
 
 // capitalised reports a sentence: programs are written in small letters, but for PowerShell's Verb-Noun.
-func capitalised(c shell.Command) bool {
+func capitalised(c *shell.Command) bool {
 	if len(c.Words) == 0 {
 		return false
 	}
@@ -114,11 +118,13 @@ var (
 // sources are commands whose output is itself sensitive.
 var sources = map[string]float32{"env": 0.95, "printenv": 0.95, "set": 0.9, "pbpaste": 0.88, "xclip": 0.88, "xsel": 0.88, "wl-paste": 0.88, "get-clipboard": 0.88, "history": 0.9, "export": 0.9, "declare": 0.9, "compgen": 0.85, "security": 0.9, "dmesg": 0.5, "whoami": 0.6, "id": 0.6, "hostname": 0.6, "uname": 0.5, "screencapture": 0.85, "mysqldump": 0.88, "pg_dump": 0.88, "vault": 0.85, "kubectl": 0}
 
+// maxCommand bounds how much of one command is searched for options.
+const maxCommand = 4 << 10
+
 // commandLeak judges one command and passes on what it outputs.
-func (j *judgement) commandLeak(c shell.Command, fl *flow) (float32, string) {
+func (j *judgement) commandLeak(c *shell.Command, fl *flow) (float32, string) {
 	name, args := programOf(c)
-	text := c.Text()
-	if opensShell(name, text) {
+	if opensShell(name, c) {
 		return 0.9, "gives an outside host a shell"
 	}
 	if resolver[name] {
@@ -126,7 +132,7 @@ func (j *judgement) commandLeak(c shell.Command, fl *flow) (float32, string) {
 	}
 	carried, read := fl.source, j.carriedBy(args, fl)
 	if senders[name] {
-		return j.senderLeak(name, args, text, carried, read)
+		return j.senderLeak(name, args, clip(c.Text(), maxCommand), carried, read)
 	}
 	fl.source = max(carried, read, sourceOf(name, args))
 	if fl.source > 0 {
@@ -139,7 +145,7 @@ func (j *judgement) commandLeak(c shell.Command, fl *flow) (float32, string) {
 }
 
 // programOf is Command.Name and Args, but for an "env" that stands alone.
-func programOf(c shell.Command) (string, []shell.Word) {
+func programOf(c *shell.Command) (string, []shell.Word) {
 	args := c.Args()
 	if len(args) == 0 {
 		if len(c.Words) > 0 {
@@ -188,7 +194,7 @@ func (j *judgement) carriedBy(args []shell.Word, fl *flow) float32 {
 			continue // written, not read
 		}
 		best = max(best, wordLoad(w.Text))
-		if fl.tainted[strings.TrimLeft(trimUpload(w.Text), "@<")] {
+		if len(fl.tainted) > 0 && fl.tainted[strings.TrimLeft(trimUpload(w.Text), "@<")] {
 			best = max(best, 0.92)
 		}
 	}
@@ -205,7 +211,9 @@ func wordLoad(w string) float32 {
 	}
 	if inner := substituted(w); inner != "" {
 		var best float32
-		for _, c := range shell.Parse(inner).Commands {
+		script := shell.Parse(inner)
+		for k := range script.Commands {
+			c := &script.Commands[k]
 			name, args := programOf(c)
 			best = max(best, sourceOf(name, args))
 		}
@@ -244,8 +252,16 @@ func trimUpload(w string) string {
 }
 
 // opensShell reports a command that connects a shell to the network.
-func opensShell(name, text string) bool {
-	if strings.Contains(text, "/dev/tcp/") && (strings.Contains(text, "sh -i") || strings.Contains(text, ">&") || strings.Contains(text, "0>&1") || name == "exec") {
+func opensShell(name string, c *shell.Command) bool {
+	connects := false
+	for _, w := range c.Words {
+		connects = connects || netDevices.In(w.Text)
+	}
+	if !connects && name != "socat" && name != "nc" && name != "ncat" && name != "netcat" {
+		return false
+	}
+	text := clip(c.Text(), maxCommand)
+	if connects && (strings.Contains(text, "sh -i") || strings.Contains(text, ">&") || strings.Contains(text, "0>&1") || name == "exec") {
 		return true
 	}
 	switch name {
@@ -307,7 +323,8 @@ func (j *judgement) goesOutside(args []shell.Word) bool {
 		if host == "" {
 			continue
 		}
-		if u, ok := weburl.Parse(w.Text); ok && buckets[u.Scheme] {
+		var u weburl.URL
+		if weburl.Parse(w.Text, &u) && buckets[u.Scheme] {
 			return true
 		}
 		h := weburl.ParseHost(host)
@@ -321,7 +338,8 @@ func (j *judgement) goesOutside(args []shell.Word) bool {
 
 // hostOf returns the host of a word that is a URL, user@host:path, s3://bucket or a bare name with a dot; paths and options have none.
 func hostOf(w string) string {
-	if u, ok := weburl.Parse(w); ok && u.Authority {
+	var u weburl.URL
+	if weburl.Parse(w, &u) && u.Authority {
 		return u.Host
 	}
 	if strings.HasPrefix(w, "-") || strings.HasPrefix(w, "/") || strings.HasPrefix(w, "~") || strings.HasPrefix(w, ".") || strings.HasPrefix(w, "@") || strings.ContainsAny(w, "=$ {") {

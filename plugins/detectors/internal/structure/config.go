@@ -82,7 +82,7 @@ func (c *Config) set(t *tree.Tree, i int) (err error) {
 }
 
 // allowed reports whether the operator lets requests go to the URL's host.
-func (c Config) allowed(u weburl.URL) bool {
+func (c *Config) allowed(u *weburl.URL) bool {
 	h := weburl.ParseHost(u.Host)
 	for _, rule := range c.AllowHosts {
 		if h.Kind == weburl.HostIP {

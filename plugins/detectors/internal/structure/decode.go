@@ -141,19 +141,19 @@ func document(b []byte) bool {
 	return true
 }
 
-// words counts the words of a text.
-func words(s string) int { return len(strings.Fields(s)) }
+// wordCount counts the words of a text.
+func wordCount(s string) int { return len(strings.Fields(s)) }
 
 // prose reports a text of several words, as people write them; scripts without spaces count by their letters.
 func prose(s string) bool {
 	wide, narrow := letters(s)
-	return wide >= 8 || words(s) >= 4 && narrow >= 14
+	return wide >= 8 || wordCount(s) >= 4 && narrow >= 14
 }
 
 // sentence is prose of some length.
 func sentence(s string) bool {
 	wide, narrow := letters(s)
-	return wide >= 10 || words(s) >= 5 && narrow >= 14
+	return wide >= 10 || wordCount(s) >= 5 && narrow >= 14
 }
 
 // letters counts the letters of scripts without spaces, and all others.

@@ -8,6 +8,7 @@ import (
 	"github.com/amygdala-host/amygdala/plugins/detectors/internal/finding"
 	"github.com/amygdala-host/amygdala/plugins/detectors/internal/secret"
 	"github.com/amygdala-host/amygdala/plugins/detectors/internal/weburl"
+	"github.com/amygdala-host/amygdala/plugins/detectors/internal/words"
 )
 
 // judgeExfiltration weighs a hit of an exfiltration signature.
@@ -83,18 +84,16 @@ func gradeData(head, content string) (float32, string) {
 	return 0, ""
 }
 
+// memoryMarks are names that stored conversations use.
+var memoryMarks = words.New(`"memory"`, `"memories"`, `"messages":[`, `"messages": [`, "\nassistant:", "\nuser:", `"conversation"`, `"embedding"`)
+
 // memory reports the marks of a conversation or of stored memory.
 func memory(lower string) bool {
-	for _, m := range leakMarks {
-		if strings.Contains(lower, m) {
-			return true
-		}
-	}
-	return dialogue(lower) || hasAny(lower, `"memory"`, `"memories"`, `"messages":[`, `"messages": [`, "\nassistant:", "\nuser:", `"conversation"`, `"embedding"`)
+	return leakMarks.In(lower) || memoryMarks.In(lower) || dialogue(lower)
 }
 
 // describing are stems of words by which a text talks about attacks instead of being one.
-var describing = []string{"attack", "malicious", "malware", "adversar", "threat actor", "exploit", "vulnerab", "detect", "scanner", "for example", "e.g", "technique", "red team", "victim", "hacker", "pentest", "infostealer", "compromised"}
+var describing = words.New("attack", "malicious", "malware", "adversar", "threat actor", "exploit", "vulnerab", "detect", "scanner", "for example", "e.g", "technique", "red team", "victim", "hacker", "pentest", "infostealer", "compromised")
 
 // near is how far around a hit its context is read.
 const near = 300
@@ -112,28 +111,22 @@ func (j *judgement) weightAt(text string, start, end int) float32 {
 	if j.req.Kind == v1.PayloadKindDoc || j.req.Kind == v1.PayloadKindUserPrompt {
 		weight = weightDoc
 	}
-	around := strings.ToLower(text[max(0, start-near):start] + "\n" + text[end:min(len(text), end+near)])
-	told := 0
-	for _, stem := range describing {
-		if says(around, stem) {
-			told++
-		}
-	}
+	told := tells(text[max(0, start-near):start], tells(text[end:min(len(text), end+near)], nil))
 	switch {
-	case told >= 2:
+	case len(told) >= 2:
 		return weight * weightDescribe
-	case told == 1:
+	case len(told) == 1:
 		return weight * weightMention
 	}
 	return weight
 }
 
-// says reports a word that starts with stem and is not a part of a host name: attacker.example describes nothing.
-func says(text, stem string) bool {
-	for from := 0; ; {
-		i := strings.Index(text[from:], stem)
+// tells adds the stems that begin a word of the text, which is not a part of a host name: attacker.example describes nothing.
+func tells(text string, told []string) []string {
+	for from := 0; len(told) < 2; {
+		i, stem := describing.Find(text[from:])
 		if i < 0 {
-			return false
+			break
 		}
 		i += from
 		from = i + len(stem)
@@ -141,9 +134,10 @@ func says(text, stem string) bool {
 		for end < len(text) && (isAlnum(text[end]) || text[end] == '-') {
 			end++
 		}
-		host := end+1 < len(text) && text[end] == '.' && isAlnum(text[end+1]) || i > 0 && (text[i-1] == '.' || text[i-1] == '/' || text[i-1] == '@' || text[i-1] == '-')
-		if !host && (i == 0 || !isAlnum(text[i-1])) {
-			return true
+		host := end+1 < len(text) && text[end] == '.' && isAlnum(text[end+1]) || i > 0 && strings.IndexByte("./@-", text[i-1]) >= 0
+		if !host && (i == 0 || !isAlnum(text[i-1])) && (len(told) == 0 || told[0] != stem) {
+			told = append(told, stem)
 		}
 	}
+	return told
 }

@@ -37,7 +37,7 @@ func (l load) or(o load) load {
 
 // drawers are public services that draw the text they are given, or forward an address that they are given. Text that is nothing but a
 // label or a diagram says nothing there.
-var drawers = []string{
+var drawers = weburl.Domains(
 	"shields.io", "badgen.net", "badge.fury.io", "forthebadge.com", "readme-typing-svg.herokuapp.com", "readme-typing-svg.demolab.com",
 	"custom-icon-badges.demolab.com", "custom-icon-badges.herokuapp.com", "streak-stats.demolab.com",
 	"github-readme-streak-stats.herokuapp.com", "github-readme-stats.vercel.app", "github-profile-trophy.vercel.app", "capsule-render.vercel.app",
@@ -46,8 +46,7 @@ var drawers = []string{
 	"weserv.nl", "wsrv.nl", "cloudinary.com", "placehold.co", "placeholder.com",
 	"dummyimage.com", "dicebear.com", "ui-avatars.com", "gravatar.com", "star-history.com", "contrib.rocks", "skillicons.dev", "wikimedia.org", "wp.com",
 	"openstreetmap.org", "mapbox.com", "imgix.net", "unsplash.com", "deepwiki.com",
-	"cursor.com", "komarev.com", "swagger.io", "codesandbox.io", "stackblitz.com", "typescriptlang.org", "socialify.git.ci",
-}
+	"cursor.com", "komarev.com", "swagger.io", "codesandbox.io", "stackblitz.com", "typescriptlang.org", "socialify.git.ci")
 
 // displayKeys are parameters that hold text to be shown; signKeys hold signatures and campaigns, which only look like data.
 var (
@@ -58,38 +57,35 @@ var (
 )
 
 // loadOf judges what fetching u would carry to its host.
-func (j *judgement) loadOf(u weburl.URL, how carrier) load {
-	h := weburl.ParseHost(u.Host)
-	if !u.Authority || h.Kind == weburl.HostNone || j.cfg.own(h.Name) || h.Target().Inside() {
+func (j *judgement) loadOf(u *weburl.URL, how carrier) load {
+	if !u.Authority || u.Target().Inside() {
 		return load{}
 	}
-	ctx := loadContext{how: how, drawn: drawnBy(h.Name)}
+	h := weburl.ParseHost(u.Host)
+	if h.Kind == weburl.HostNone || j.cfg.own(h.Name) {
+		return load{}
+	}
+	ctx := loadContext{how: how, drawn: drawers.Of(h.Name) != ""}
 	best := load{}
-	if h.Kind == weburl.HostName {
+	if h.Kind == weburl.HostName && len(u.Host) >= minLabels {
 		best = ctx.labels(u.Host)
 	}
 	for _, p := range pairs(u.Query) {
 		best = best.or(ctx.pair(p[0], p[1]))
 	}
-	if !strings.Contains(u.Query, "=") && u.Query != "" {
+	if u.Query != "" && !strings.Contains(u.Query, "=") {
 		best = best.or(ctx.value("", u.Query))
 	}
-	for _, seg := range strings.Split(u.Path, "/") {
-		best = best.or(ctx.segment(seg))
+	for rest := u.Path; rest != ""; {
+		var seg string
+		if seg, rest, _ = strings.Cut(rest, "/"); len(seg) >= minSegment {
+			best = best.or(ctx.segment(seg))
+		}
 	}
 	if u.User != "" {
 		best = best.or(ctx.encoded(u.User))
 	}
 	return best
-}
-
-func drawnBy(host string) bool {
-	for _, d := range drawers {
-		if under(host, d) {
-			return true
-		}
-	}
-	return false
 }
 
 // loadContext is what the parts of one URL have in common.
@@ -112,8 +108,20 @@ func (c loadContext) pair(name, value string) load {
 	return load{}
 }
 
+// minLabels and minSegment are the least that a host and a part of a path must have to carry something.
+const (
+	minLabels  = 18
+	minSegment = 14
+)
+
+// minLoad is the least that a parameter must hold to say anything.
+const minLoad = 8
+
 // value judges one parameter: a credential, an encoded text, or plain text.
 func (c loadContext) value(key, raw string) load {
+	if len(raw) < minLoad {
+		return load{}
+	}
 	v := weburl.Unescape(weburl.Unescape(raw))
 	if at, g := secret.Find(v); at >= 0 {
 		if strings.HasPrefix(v[at:], "eyJ") && accessKeys[key] && c.how != carrierRequest {
@@ -137,9 +145,6 @@ func (c loadContext) credential(g secret.Grade) load {
 
 // segment judges one part of a path. A file name may be a sentence; only what is encoded or sensitive counts.
 func (c loadContext) segment(raw string) load {
-	if len(raw) < 14 {
-		return load{}
-	}
 	v := weburl.Unescape(weburl.Unescape(raw))
 	if at, g := secret.Find(v); at >= 0 {
 		return c.credential(g)
@@ -166,7 +171,7 @@ func (c loadContext) encoded(v string) load {
 	if at, g := secret.Find(text); at >= 0 {
 		return c.credential(g)
 	}
-	if hasURLHead(text) && words(text) == 1 {
+	if hasURLHead(text) && wordCount(text) == 1 {
 		return load{} // image proxies carry the address of the picture
 	}
 	switch hot := sensitive(text); {

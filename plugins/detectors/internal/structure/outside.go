@@ -11,6 +11,11 @@ import (
 // recipientKeys hold mailboxes that a tool sends to.
 var recipientKeys = toolcall.SetOf(`to cc bcc recipient recipients email emails mailto address toaddress toemail sendto attendees`)
 
+var (
+	searchTools = []string{"search"}
+	sendMethods = []string{"send", "publish"}
+)
+
 // findOutside notes whether the request has a destination on the open internet that is not the operator's own. A tool that sends without
 // naming a destination sends outside.
 func (j *judgement) findOutside() {
@@ -23,8 +28,8 @@ func (j *judgement) findOutside() {
 			return
 		}
 		named = named || recipient
-		sends = sends || toolcall.Has(f.Tool, toolcall.SendWords) || toolcall.Has(f.Tool, []string{"search"}) && f.Role == toolcall.Content
-		sends = sends || j.req.Kind == v1.PayloadKindToolCall && toolcall.PlainName(f.Key) == "method" && toolcall.Has(f.Text, []string{"send", "publish"})
+		sends = sends || toolcall.Has(f.Tool, toolcall.SendWords) || toolcall.Has(f.Tool, searchTools) && f.Role == toolcall.Content
+		sends = sends || j.req.Kind == v1.PayloadKindToolCall && toolcall.PlainName(f.Key) == "method" && toolcall.Has(f.Text, sendMethods)
 	}
 	j.outside = sends && !named
 }
@@ -35,7 +40,8 @@ func (j *judgement) outsideURL(f *toolcall.Field) (found bool) {
 		return false
 	}
 	visit := func(raw string) bool {
-		t, u, ok := weburl.Reach(raw)
+		t, ok := weburl.Reach(raw, &j.url)
+		u := &j.url
 		found = found || ok && !t.Inside() && u.Host != "" && !j.cfg.own(weburl.ParseHost(u.Host).Name)
 		return !found
 	}
@@ -55,10 +61,10 @@ func (j *judgement) outsideMailbox(s string) bool {
 
 // dropHosts are services that take anything from anybody: request catchers, pastes, anonymous uploads, tunnels and the out-of-band
 // listeners of penetration testers. Source: the services' own sites.
-var dropHosts = strings.Fields(`webhook.site requestbin.com requestbin.net pipedream.net requestcatcher.com hookbin.com beeceptor.com postb.in ptsv2.com ptsv3.com webhook.cool typedwebhook.tools smee.io requestinspector.com mockbin.org
+var dropHosts = weburl.Domains(strings.Fields(`webhook.site requestbin.com requestbin.net pipedream.net requestcatcher.com hookbin.com beeceptor.com postb.in ptsv2.com ptsv3.com webhook.cool typedwebhook.tools smee.io requestinspector.com mockbin.org
 	interact.sh interactsh.com oast.pro oast.live oast.site oast.online oast.fun oast.me burpcollaborator.net oastify.com dnslog.cn ceye.io bxss.me xss.ht canarytokens.com dnsbin.zhack.ca requestrepo.com
 	pastebin.com paste.ee termbin.com ix.io dpaste.org dpaste.com hastebin.com rentry.co paste.rs sprunge.us bpa.st ghostbin.com transfer.sh file.io 0x0.st bashupload.com gofile.io anonfiles.com temp.sh catbox.moe tmpfiles.org oshi.at filebin.net
-	ngrok.io ngrok-free.app ngrok.app serveo.net trycloudflare.com loca.lt localtunnel.me pagekite.me bore.pub telebit.io`)
+	ngrok.io ngrok-free.app ngrok.app serveo.net trycloudflare.com loca.lt localtunnel.me pagekite.me bore.pub telebit.io`)...)
 
 // under reports whether host is domain or a subdomain of it.
 func under(host, domain string) bool {
@@ -66,21 +72,14 @@ func under(host, domain string) bool {
 }
 
 // dropHost reports a host that takes anything from anybody.
-func dropHost(host string) bool {
-	host = strings.ToLower(host)
-	for _, d := range dropHosts {
-		if under(host, d) {
-			return true
-		}
-	}
-	return false
-}
+func dropHost(host string) bool { return dropHosts.Of(strings.ToLower(host)) != "" }
 
 // dropIn reports whether text has a URL of a drop host, or a bare name of one.
 func dropIn(text string) bool {
 	found := false
 	weburl.Scan(text, func(start, end int) bool {
-		if u, ok := weburl.Parse(text[start:end]); ok {
+		var u weburl.URL
+		if weburl.Parse(text[start:end], &u) {
 			path := strings.ToLower(u.Path)
 			host := weburl.ParseHost(u.Host).Name
 			found = dropHost(host) || strings.HasPrefix(path, "/api/webhooks/") && strings.Contains(host,

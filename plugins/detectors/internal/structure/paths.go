@@ -1,6 +1,10 @@
 package structure
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/amygdala-host/amygdala/plugins/detectors/internal/words"
+)
 
 // fileClass says how much harm it does when a file's content leaves.
 type fileClass uint8
@@ -13,34 +17,52 @@ const (
 	fileCredential
 )
 
-var credentialFiles = strings.Fields(`/etc/shadow /etc/gshadow .aws/credentials .ssh/id_ id_rsa id_ed25519 id_ecdsa id_dsa .kube/config .git-credentials .pgpass .netrc _netrc .gnupg/ secring.gpg wallet.dat login.keychain key4.db logins.json ntds.dit
-	.config/gcloud/ application_default_credentials .azure/accesstokens .docker/config.json serviceaccount/token .terraform.d/credentials .vault-token /proc/self/environ /proc/1/environ shadow.bak .ssh/authorized_keys2 config/sam .keystore .kdbx`)
+var credentialFiles = words.New(strings.Fields(`/etc/shadow /etc/gshadow .aws/credentials .ssh/id_ id_rsa id_ed25519 id_ecdsa id_dsa .kube/config .git-credentials .pgpass .netrc _netrc .gnupg/ secring.gpg wallet.dat login.keychain key4.db logins.json ntds.dit
+	.config/gcloud/ application_default_credentials .azure/accesstokens .docker/config.json serviceaccount/token .terraform.d/credentials .vault-token /proc/self/environ /proc/1/environ shadow.bak .ssh/authorized_keys2 config/sam .keystore .kdbx`)...)
 
-var guardedFiles = strings.Fields(`/etc/passwd /etc/sudoers /etc/hosts .env .npmrc .pypirc .bash_history .zsh_history .python_history .mysql_history .psql_history .ssh/ .aws/ .pem .p12 .pfx .jks credentials.json secrets.yml secrets.yaml secrets.json service-account.json
-	service_account.json terraform.tfstate kubeconfig .htpasswd wp-config.php web.config appsettings.json database.yml /etc/ssl/private /root/ cookies.sqlite login.data .boto .s3cfg .mozilla/ /var/log/auth.log .dockercfg /run/secrets`)
+var guardedFiles = words.New(strings.Fields(`/etc/passwd /etc/sudoers /etc/hosts .env .npmrc .pypirc .bash_history .zsh_history .python_history .mysql_history .psql_history .ssh/ .aws/ .pem .p12 .pfx .jks credentials.json secrets.yml secrets.yaml secrets.json service-account.json
+	service_account.json terraform.tfstate kubeconfig .htpasswd wp-config.php web.config appsettings.json database.yml /etc/ssl/private /root/ cookies.sqlite login.data .boto .s3cfg .mozilla/ /var/log/auth.log .dockercfg /run/secrets`)...)
+
+// maxPath is how much of a word is read as a path.
+const maxPath = 4 << 10
 
 // classOf judges the path or file name in a word.
 func classOf(w string) fileClass {
-	w = strings.ToLower(strings.ReplaceAll(w, `\`, "/"))
-	if strings.HasSuffix(w, ".pub") || strings.Contains(w, ".example") || strings.Contains(w, ".sample") || strings.Contains(w, ".template") || strings.HasPrefix(w, "/etc/skel") {
+	w = clip(w, maxPath)
+	if strings.IndexByte(w, '.') < 0 && strings.IndexByte(w, '/') < 0 && strings.IndexByte(w, '_') < 0 {
 		return filePlain
 	}
-	for _, d := range []string{"/.ssh", "/.aws", "/.gnupg", "/.kube", "/.config/gcloud", "/.azure", "/.docker"} {
-		if strings.HasSuffix(w, d) {
-			return fileCredential
-		}
+	w = strings.ReplaceAll(w, `\`, "/")
+	if strings.HasSuffix(w, ".pub") || samples.In(w) || strings.HasPrefix(w, "/etc/skel") {
+		return filePlain
 	}
-	for _, p := range credentialFiles {
-		if strings.Contains(w, p) {
-			return fileCredential
-		}
+	if credentialFiles.In(w) || keyFolder(w) {
+		return fileCredential
 	}
-	for _, p := range guardedFiles {
-		if i := strings.Index(w, p); i >= 0 && ends(w, i, p) {
+	for from := 0; ; {
+		i, p := guardedFiles.Find(w[from:])
+		if i < 0 {
+			return filePlain
+		}
+		if i += from; ends(w, i, p) {
 			return fileGuarded
 		}
+		from = i + 1
 	}
-	return filePlain
+}
+
+// samples mark files that show what a real one looks like.
+var samples = words.New(".example", ".sample", ".template")
+
+// keyFolder reports a folder that holds nothing but credentials.
+func keyFolder(w string) bool {
+	w = strings.ToLower(w)
+	for _, d := range []string{"/.ssh", "/.aws", "/.gnupg", "/.kube", "/.config/gcloud", "/.azure", "/.docker"} {
+		if strings.HasSuffix(w, d) {
+			return true
+		}
+	}
+	return false
 }
 
 // ends keeps ".env" from matching ".envrc-docs" and ".pem" from matching ".pembroke".

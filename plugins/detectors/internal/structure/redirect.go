@@ -26,7 +26,7 @@ const (
 )
 
 // redirected judges the URLs inside a URL: in parameters of the query and the fragment, and in the path.
-func redirected(u weburl.URL) weburl.Target {
+func redirected(u *weburl.URL) weburl.Target {
 	best := weburl.Target{}
 	for _, part := range []string{u.Query, u.Fragment} {
 		for _, pair := range pairs(part) {
@@ -96,8 +96,9 @@ func forwarded(name, value string) weburl.Target {
 func inner(value string) weburl.Target {
 	for range 3 {
 		if hasURLHead(value) {
-			if t, u, ok := weburl.Reach(value); ok || riskOf(u).score > 0 {
-				if r := riskOf(u); r.score > t.Score && !t.Inside() {
+			var u weburl.URL
+			if t, ok := weburl.Reach(value, &u); ok || riskOf(&u).score > 0 {
+				if r := riskOf(&u); r.score > t.Score && !t.Inside() {
 					return weburl.Target{Score: r.score, Metadata: r.local, Odd: true, Why: r.why}
 				}
 				return t
@@ -113,7 +114,8 @@ func inner(value string) weburl.Target {
 		value = next
 	}
 	if raw, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(value, "=")); err == nil && hasURLHead(string(raw)) {
-		t, _, _ := weburl.Reach(string(raw))
+		var u weburl.URL
+		t, _ := weburl.Reach(string(raw), &u)
 		return t
 	}
 	return weburl.Target{}

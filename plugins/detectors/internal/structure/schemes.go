@@ -51,7 +51,7 @@ var sensitiveFiles = []string{"/etc/", "/proc/", "/root/", "/var/run/", "/run/se
 	"boot.ini", "id_rsa", "/.git/", "/dev/", "/sys/", "web.config", "/.docker", "/.netrc"}
 
 // riskOf judges the scheme of a URL.
-func riskOf(u weburl.URL) risk {
+func riskOf(u *weburl.URL) risk {
 	if u.Scheme != "file" {
 		return schemeRisks[u.Scheme]
 	}

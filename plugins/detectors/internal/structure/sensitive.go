@@ -4,28 +4,24 @@ import (
 	"strings"
 
 	"github.com/amygdala-host/amygdala/plugins/detectors/internal/secret"
+	"github.com/amygdala-host/amygdala/plugins/detectors/internal/words"
 )
 
 // sensitiveWords name what should not leave: an assistant's instructions and memory, credentials, personal and business data. The lists
 // are words of many languages because the data is in the user's language.
-var sensitiveWords = strings.FieldsFunc(`
+var sensitiveWords = words.New(strings.FieldsFunc(`
 system prompt|systemprompt|system message|developer message|you are helper|you are an ai|you are a helpful|conversation|chat history|chat log|previous messages|user said|user:|assistant:|"role"|memory:|memories|context:
 password|passwd|pwd=|passphrase|api key|api_key|apikey|secret|credential|private key|access key|token=|session=|cookie|bearer |ssh-rsa|begin rsa|begin openssh|aws_|authorization
 iban|ssn|social security|credit card|card number|cvv|passport|date of birth|dob=|phone=|phone:|address=|salary|balance|account number|diagnosis|patient|medical|confidential|internal only|do not share|not public|layoff|merger|acquisition|unreleased|budget|revenue|invoice
 user=|username|email=|e-mail|mail=|login|hostname|whoami|uid=|root:x:|/etc/|home/|.env|database|postgres://|mongodb://|internal
 passwort|kennwort|zugangsdaten|vertraulich|kontostand|gehalt|geheim|contraseña|contrasena|clave|confidencial|nómina|saldo|mot de passe|confidentiel|salaire|solde|identifiant|senha|salário|parola|riservato|stipendio|wachtwoord|vertrouwelijk|hasło|poufne|heslo|şifre|gizli|mật khẩu|kata sandi|rahasia
 пароль|секрет|конфиденциаль|зарплат|логин|переписк|системный промпт|密码|口令|机密|薪|账号|系统提示|对话|パスワード|機密|秘密|給与|会話|비밀번호|기밀|급여|대화|كلمة المرور|سري|گذرواژه|רמז|סיסמה|पासवर्ड|गोपनीय
-`, func(r rune) bool { return r == '|' || r == '\n' })
+`, func(r rune) bool { return r == '|' || r == '\n' })...)
 
 // sensitive reports a text that names what should not leave, or is such a thing.
 func sensitive(s string) bool {
 	lower := strings.ToLower(s)
-	for _, w := range sensitiveWords {
-		if strings.Contains(lower, w) {
-			return true
-		}
-	}
-	return len(numbersIn(s)) > 0 || hasMailbox(lower)
+	return sensitiveWords.In(lower) || len(numbersIn(s)) > 0 || hasMailbox(lower)
 }
 
 // hasMailbox reports an e-mail address.

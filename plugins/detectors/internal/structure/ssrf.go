@@ -7,6 +7,7 @@ import (
 	"github.com/amygdala-host/amygdala/plugins/detectors/internal/shell"
 	"github.com/amygdala-host/amygdala/plugins/detectors/internal/toolcall"
 	"github.com/amygdala-host/amygdala/plugins/detectors/internal/weburl"
+	"github.com/amygdala-host/amygdala/plugins/detectors/internal/words"
 )
 
 // Weights on what a URL's place in the request says.
@@ -35,7 +36,7 @@ func (j *judgement) judgeRequests() {
 		case toolcall.Target:
 			j.judgeHost(f)
 		case toolcall.Command:
-			j.judgeFetchers(f)
+			j.judgeFetchers(f, j.script(i))
 		}
 		if f.Role != toolcall.Content {
 			j.judgeSockets(f)
@@ -46,7 +47,8 @@ func (j *judgement) judgeRequests() {
 // judgeLocation judges a payload that is one URL, with or without a scheme, or a list of them.
 func (j *judgement) judgeLocation(f *toolcall.Field) {
 	text := weburl.Clean(f.Text)
-	_, u, ok := weburl.Reach(text)
+	_, ok := weburl.Reach(text, &j.url)
+	u := &j.url
 	if !ok && u.Scheme != "" && (isOpaque(u.Scheme) || riskOf(u) != (risk{})) {
 		ok = true
 	}
@@ -79,7 +81,8 @@ func (j *judgement) judgeURLs(f *toolcall.Field) {
 
 // report judges one URL, found at [start, end) of the field.
 func (j *judgement) report(f *toolcall.Field, raw string, start, end int) {
-	t, u, _ := weburl.Reach(raw)
+	t, _ := weburl.Reach(raw, &j.url)
+	u := &j.url
 	if t.Inside() && !t.Metadata && j.cfg.allowed(u) {
 		return
 	}
@@ -129,14 +132,20 @@ func (j *judgement) reportHost(f *toolcall.Field, host string, start, end int) {
 	if !t.Inside() || t.Single && !t.Metadata {
 		return
 	}
-	if u, ok := weburl.Parse("http://" + strings.TrimLeft(host, `/\`)); ok && !t.Metadata && j.cfg.allowed(u) {
+	if !t.Metadata && len(j.cfg.AllowHosts) > 0 && weburl.Parse("http://"+strings.TrimLeft(host, `/\`), &j.url) && j.cfg.allowed(&j.url) {
 		return
 	}
 	j.found.Add(v1.ThreatSSRF, severityOf(t), j.weigh(t, f), f.At(start, end), "", t.Why)
 }
 
+// maxHostWord is the longest word that is taken for a host with a path.
+const maxHostWord = 2 << 10
+
 // looksLikeHost tells hosts from the other words of a command line: a number such as 0.5 or 10 is a host only where one must stand.
 func looksLikeHost(w string, afterOption bool) bool {
+	if len(w) > maxHostWord {
+		return false
+	}
 	if i := strings.LastIndexByte(w, '@'); i >= 0 {
 		w = w[i+1:]
 	}
@@ -163,8 +172,9 @@ var fetchers = toolcall.SetOf(`curl wget wget2 http https httpie xh aria2c axel 
 	hey wrk siege openssl traceroute tracert rdesktop xfreerdp mstsc certutil bitsadmin net showmount mount rpcinfo`)
 
 // judgeFetchers looks for hosts without a scheme in command lines.
-func (j *judgement) judgeFetchers(f *toolcall.Field) {
-	for _, c := range shell.Parse(f.Text).Commands {
+func (j *judgement) judgeFetchers(f *toolcall.Field, script shell.Script) {
+	for k := range script.Commands {
+		c := &script.Commands[k]
 		args := c.Args()
 		if len(args) == 0 || !fetchers[c.Name()] || listens(args) {
 			continue
@@ -172,7 +182,9 @@ func (j *judgement) judgeFetchers(f *toolcall.Field) {
 		for i, w := range args[1:] {
 			option := strings.HasPrefix(args[i].Text, "-") && i > 0
 			if strings.Contains(w.Text, "://") {
-				j.report(f, w.Text, w.Start, w.End) // quotes and escapes are undone here
+				if !strings.Contains(f.Text[w.Start:w.End], w.Text) {
+					j.report(f, w.Text, w.Start, w.End) // quotes, escapes and variables are undone here
+				}
 			} else if host := trimOption(w.Text); looksLikeHost(host, option) {
 				j.reportHost(f, host, w.Start, w.End)
 			}
@@ -206,31 +218,32 @@ func trimOption(w string) string {
 }
 
 // localSockets are control sockets of the local machine.
-var localSockets = []string{"docker.sock", "containerd.sock", "podman.sock", "crio.sock", "kubelet.sock", `\\.\pipe\`, `//./pipe/`}
+var localSockets = words.New("docker.sock", "containerd.sock", "podman.sock", "crio.sock", "kubelet.sock", `\\.\pipe\`, `//./pipe/`)
+
+// netDevices are the paths by which a shell opens connections.
+var netDevices = words.New("/dev/tcp/", "/dev/udp/")
+
+// local is both.
+var local = words.New(append(netDevices.List(), localSockets.List()...)...)
 
 // judgeSockets looks for sockets of the local machine and for the shell's own network devices.
 func (j *judgement) judgeSockets(f *toolcall.Field) {
-	lower := strings.ToLower(f.Text)
-	for _, s := range localSockets {
-		if i := strings.Index(lower, s); i >= 0 && socketUsed(f, lower) {
-			j.found.Add(v1.ThreatSSRF, v1.SeverityCritical, 0.9, f.At(i, i+len(s)), "", "control socket of the local machine")
-		}
+	if !local.In(f.Text) {
+		return
 	}
-	for _, dev := range []string{"/dev/tcp/", "/dev/udp/"} {
-		if i := strings.Index(f.Text, dev); i >= 0 {
-			host, _, _ := strings.Cut(f.Text[i+len(dev):], "/")
-			if len(host) < 256 {
-				j.reportHost(f, host, i, i+len(dev)+len(host))
-			}
-		}
+	if i, s := localSockets.Find(f.Text); i >= 0 && socketUsed(f) {
+		j.found.Add(v1.ThreatSSRF, v1.SeverityCritical, 0.9, f.At(i, i+len(s)), "", "control socket of the local machine")
+	}
+	if i, dev := netDevices.Find(f.Text); i >= 0 {
+		host, _, _ := strings.Cut(clip(f.Text[i+len(dev):], 256), "/")
+		j.reportHost(f, host, i, i+len(dev)+len(host))
 	}
 }
 
+// socketMarks are forms of a request through a socket.
+var socketMarks = words.New("unix-socket", "unix:", "socat", "nc -u", "unix-connect")
+
 // socketUsed tells a request through a socket from a mount or a mention of it.
-func socketUsed(f *toolcall.Field, lower string) bool {
-	if strings.Contains(toolcall.PlainName(f.Key), "socket") || f.Role == toolcall.Target {
-		return true
-	}
-	return strings.Contains(lower, "unix-socket") || strings.Contains(lower, "unix:") || strings.Contains(lower, "socat") || strings.Contains(lower,
-		"nc -u") || strings.Contains(lower, "unix-connect")
+func socketUsed(f *toolcall.Field) bool {
+	return strings.Contains(toolcall.PlainName(f.Key), "socket") || f.Role == toolcall.Target || socketMarks.In(f.Text)
 }

@@ -8,7 +8,9 @@ package structure
 import (
 	v1 "github.com/amygdala-host/amygdala/abi/v1"
 	"github.com/amygdala-host/amygdala/plugins/detectors/internal/finding"
+	"github.com/amygdala-host/amygdala/plugins/detectors/internal/shell"
 	"github.com/amygdala-host/amygdala/plugins/detectors/internal/toolcall"
+	"github.com/amygdala-host/amygdala/plugins/detectors/internal/weburl"
 )
 
 // Detector judges payloads under one configuration. It keeps nothing between calls.
@@ -44,9 +46,26 @@ type judgement struct {
 	acts bool
 	// fields are the texts of such a request.
 	fields []toolcall.Field
+	// scripts are the fields that were read as command lines, by their index.
+	scripts map[int]shell.Script
+	// url is the URL at hand.
+	url weburl.URL
 	// outside is set when the request names a destination that is neither internal nor one of the operator's own.
 	outside bool
 	found   finding.List
+}
+
+// script reads field i as a command line, once.
+func (j *judgement) script(i int) shell.Script {
+	s, ok := j.scripts[i]
+	if !ok {
+		if j.scripts == nil {
+			j.scripts = map[int]shell.Script{}
+		}
+		s = shell.Parse(j.fields[i].Text)
+		j.scripts[i] = s
+	}
+	return s
 }
 
 // text returns the text of view i.

@@ -50,6 +50,9 @@ var (
 // Has reports whether the tool's name holds one of the words: as a part between separators or capitals, or, for words of four letters and
 // more, at the start or end of such a part ("sendmail", "websearch").
 func Has(tool string, words []string) bool {
+	if tool == "" {
+		return false
+	}
 	for _, part := range parts(tool) {
 		for _, w := range words {
 			if part == w || len(w) >= 4 && (strings.HasPrefix(part, w) || strings.HasSuffix(part, w)) {

@@ -45,6 +45,9 @@ func ParseHost(raw string) Host {
 	if raw[0] == '[' {
 		return parseBracketed(raw)
 	}
+	if plainHost(raw) {
+		return fromName(raw, false)
+	}
 	name := Unescape(Unescape(raw))
 	odd := name != raw
 	mapped := mapHost(name)
@@ -84,6 +87,16 @@ func fromName(name string, odd bool) Host {
 		return Host{}
 	}
 	return Host{Kind: HostName, Name: trimmed, Odd: odd || trimmed != name}
+}
+
+// plainHost reports a host of small letters, digits, hyphens and dots, which needs no mapping.
+func plainHost(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; !(c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '.') {
+			return false
+		}
+	}
+	return true
 }
 
 // forbidden reports the code points that the URL standard refuses in a host.

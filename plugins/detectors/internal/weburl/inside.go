@@ -53,9 +53,17 @@ func (h Host) Target() Target {
 	case HostIP:
 		return h.addrTarget()
 	case HostName:
+		if public(h.Name) {
+			return Target{}
+		}
 		return h.nameTarget()
 	}
 	return Target{}
+}
+
+// public reports a name that none of the lists below can say anything about, which most names are.
+func public(name string) bool {
+	return strings.IndexByte(name, '.') > 0 && listed.Of(name) == ""
 }
 
 func (h Host) addrTarget() Target {
@@ -106,7 +114,7 @@ func classTarget(c netaddr.Class, odd bool) Target {
 }
 
 // metadataNames are names under which clouds serve instance credentials. Source: the vendors' documentation.
-var metadataNames = map[string]bool{
+var metadataNames = DomainSet{
 	"metadata.google.internal": true, "metadata.goog": true, "metadata": true, "instance-data": true, "instance-data.ec2.internal": true,
 	"metadata.tencentyun.com": true, "metadata.platformequinix.com": true, "metadata.packet.net": true, "api.metadata.cloud.ibm.com": true,
 	"metadata.azure.internal": true, "rancher-metadata": true, "metadata.internal": true,
@@ -114,22 +122,19 @@ var metadataNames = map[string]bool{
 
 // insideSuffixes end names that no public resolver answers: RFC 6761, 6762 and 8375, ICANN's "internal" and the delegations it ruled
 // out, and the private zones of Kubernetes, Consul and Docker.
-var insideSuffixes = []string{
+var insideSuffixes = Domains(
 	"localhost", "local", "internal", "intranet", "lan", "corp", "home", "home.arpa", "private", "localdomain", "svc", "cluster.local",
-	"consul", "workgroup", "default", "localhost4", "localhost6", "docker", "kube",
-}
+	"consul", "workgroup", "default", "localhost4", "localhost6", "docker", "kube")
 
 // loopbackDomains are public names whose every subdomain resolves to the local machine.
-var loopbackDomains = []string{
+var loopbackDomains = Domains(
 	"localtest.me", "lvh.me", "vcap.me", "lacolhost.com", "lcl.host", "localho.st", "fuf.me", "local.gd", "localhost.direct", "localdev.me",
-	"traefik.me", "127-0-0-1.org.uk", "bugbounty.dod.network", "spoofed.burpcollaborator.net", "ulh.us",
-}
+	"traefik.me", "127-0-0-1.org.uk", "bugbounty.dod.network", "spoofed.burpcollaborator.net", "ulh.us")
 
 // echoDomains are public name services that answer with the address written in the name.
-var echoDomains = []string{
+var echoDomains = Domains(
 	"nip.io", "sslip.io", "xip.io", "xip.name", "traefik.me", "backname.io", "rbndr.us", "1u.ms", "plex.direct", "local-ip.co", "local-ip.sh",
-	"ipv6-literal.net", "localhost.direct", "ipq.co",
-}
+	"ipv6-literal.net", "localhost.direct", "ipq.co")
 
 func (h Host) nameTarget() Target {
 	t := Target{Odd: h.Odd, Name: true}
@@ -138,7 +143,7 @@ func (h Host) nameTarget() Target {
 		t.Score, t.Metadata, t.Why = scoreMetadata, true, "cloud metadata name"
 	case isLocalhost(h.Name):
 		t.Score, t.Why = scoreAddress, "name of the local machine"
-	case hasSuffix(h.Name, insideSuffixes):
+	case insideSuffixes.Of(h.Name) != "":
 		t.Score, t.Why = scoreName, "internal name"
 	case singleLabel(h.Name):
 		t.Score, t.Single, t.Why = scoreSingle, true, "one-label name, which only a local resolver knows"
@@ -159,12 +164,23 @@ func (h Host) echoTarget() Target {
 		}
 		return t
 	}
-	if hasSuffix(h.Name, loopbackDomains) {
+	if loopbackDomains.Of(h.Name) != "" {
 		t.Why = "public name that resolves to the local machine"
 		return t
 	}
 	return Target{}
 }
+
+// listed holds every domain that nameTarget looks for.
+var listed = func() DomainSet {
+	all := Domains("localdomain")
+	for _, d := range []DomainSet{insideSuffixes, loopbackDomains, echoDomains, metadataNames} {
+		for name := range d {
+			all[name] = true
+		}
+	}
+	return all
+}()
 
 func isLocalhost(name string) bool {
 	switch name {
@@ -174,13 +190,31 @@ func isLocalhost(name string) bool {
 	return strings.HasSuffix(name, ".localhost") || strings.HasPrefix(name, "localhost.localdomain")
 }
 
-func hasSuffix(name string, suffixes []string) bool {
-	for _, s := range suffixes {
-		if strings.HasSuffix(name, s) && (len(name) == len(s) || name[len(name)-len(s)-1] == '.') {
-			return true
+// maxDomain is the most labels that a domain of a set may have.
+const maxDomain = 5
+
+// DomainSet is a set of domains of up to five labels.
+type DomainSet map[string]bool
+
+// Domains makes a set of domains.
+func Domains(list ...string) DomainSet {
+	d := DomainSet{}
+	for _, name := range list {
+		d[name] = true
+	}
+	return d
+}
+
+// Of returns the domain of the set that name is or lies under, or "".
+func (d DomainSet) Of(name string) string {
+	labels := 0
+	for i := len(name); i > 0 && labels < maxDomain; labels++ {
+		i = strings.LastIndexByte(name[:i], '.')
+		if d[name[i+1:]] {
+			return name[i+1:]
 		}
 	}
-	return false
+	return ""
 }
 
 // placeholders stand for a host in documentation.
@@ -205,10 +239,8 @@ func singleLabel(name string) bool {
 
 // echoed returns the address that a name under one of the echo domains spells, the most internal one if there are several.
 func echoed(name string) (netip.Addr, bool) {
-	for _, d := range echoDomains {
-		if n := len(name) - len(d) - 1; n > 0 && name[n] == '.' && name[n+1:] == d {
-			return spelled(name[:n])
-		}
+	if d := echoDomains.Of(name); d != "" && len(name) > len(d) {
+		return spelled(name[:len(name)-len(d)-1])
 	}
 	return netip.Addr{}, false
 }

@@ -1,29 +1,32 @@
 package weburl
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/amygdala-host/amygdala/plugins/detectors/internal/netaddr"
+)
 
 // maxWrap bounds how many schemes may be wrapped around a URL.
 const maxWrap = 4
 
-// Reach judges where fetching raw goes, over every reading that some client takes. ok is false when raw is not a URL with a host.
-func Reach(raw string) (t Target, u URL, ok bool) {
+// Reach judges where fetching raw goes, over every reading that some client takes, and splits it into u. ok is false when raw is not a URL
+// with a host.
+func Reach(raw string, u *URL) (t Target, ok bool) {
 	raw = Clean(raw)
 	for range maxWrap {
-		if u, ok = Parse(raw); !ok {
-			return Target{}, u, false
+		if !u.parse(raw) {
+			return Target{}, false
 		}
-		inner, wrapped := Unwrap(u, raw)
+		inner, wrapped := u.unwrap(raw)
 		if !wrapped {
 			break
 		}
 		raw = inner
 	}
 	if !u.Authority {
-		return Target{}, u, false
+		return Target{}, false
 	}
-	if t = ParseHost(u.Host).Target(); t.Single && !t.Metadata && !network[u.Scheme] {
-		t = Target{} // a bucket, an application, an extension
-	}
+	t = u.Target()
 	for _, alt := range otherHosts(raw) {
 		a := ParseHost(alt).Target()
 		if a.Score > 0 && !a.Single {
@@ -32,7 +35,19 @@ func Reach(raw string) (t Target, u URL, ok bool) {
 			t = t.better(a)
 		}
 	}
-	return t, u, true
+	return t, true
+}
+
+// Target judges the URL's host in its standard reading.
+func (u *URL) Target() Target {
+	if plainHost(u.Host) && public(u.Host) && !netaddr.EndsInNumber(u.Host) {
+		return Target{} // most hosts
+	}
+	t := ParseHost(u.Host).Target()
+	if t.Single && !t.Metadata && !network[u.Scheme] {
+		return Target{} // a bucket, an application, an extension
+	}
+	return t
 }
 
 // network lists the schemes in which a one-label authority is a host. Elsewhere it may be a bucket or the name of a program.
@@ -51,15 +66,16 @@ func ReachHost(s string) Target {
 	if s == "" || s[0] == '/' || s[0] == '\\' {
 		return Target{}
 	}
-	t, _, _ := Reach("http://" + s)
+	var u URL
+	t, _ := Reach("http://"+s, &u)
 	return t
 }
 
 // wrappers are schemes that only wrap another URL.
 var wrappers = map[string]bool{"jar": true, "view-source": true, "feed": true, "url": true, "blob": true, "filesystem": true, "pac": true}
 
-// Unwrap returns the URL inside a wrapper scheme ("jar:http://..."), or behind the prefix of a compound one ("git+http://...").
-func Unwrap(u URL, raw string) (inner string, ok bool) {
+// unwrap returns the URL inside a wrapper scheme ("jar:http://..."), or behind the prefix of a compound one ("git+http://...").
+func (u *URL) unwrap(raw string) (inner string, ok bool) {
 	colon := strings.IndexByte(raw, ':')
 	if wrappers[u.Scheme] && !u.Authority {
 		return raw[colon+1:], true
@@ -83,9 +99,9 @@ func otherHosts(raw string) []string {
 		return nil
 	}
 	area := strings.TrimLeft(raw[i:], "/")
-	area = area[:indexAny(area, "/")]
-	if len(area) > maxHost {
-		area = area[:maxHost]
+	area = area[:stop(area[:min(len(area), maxHost)], stopSlash)]
+	if stop(area, stopAt|stopBack|stopSpace) == len(area) {
+		return nil
 	}
 	var out []string
 	if user, _, ok := strings.Cut(area, "@"); ok { // clients that decode first end the host at an encoded delimiter
@@ -96,7 +112,7 @@ func otherHosts(raw string) []string {
 	if sp := strings.IndexByte(area, ' '); sp > 0 {
 		out = append(out, bareHost(area[:sp]))
 	}
-	tail := indexAny(area, `\#?`)
+	tail := stop(area, stopBack|stopTail)
 	for j := 0; j < len(area) && len(out) < maxOther; j++ {
 		if area[j] == '\\' || area[j] == '@' && j > tail {
 			out = append(out, bareHost(area[j+1:]))
@@ -109,7 +125,7 @@ func otherHosts(raw string) []string {
 func bareHost(s string) string {
 	s = strings.TrimLeft(s, `@\`)
 	if !strings.HasPrefix(s, "[") {
-		return s[:indexAny(s, `:@\#?& `)]
+		return s[:stop(s, stopColon|stopAt|stopBack|stopTail|stopAmp|stopSpace)]
 	}
-	return s[:indexAny(s, `@\#?& `)]
+	return s[:stop(s, stopAt|stopBack|stopTail|stopAmp|stopSpace)]
 }

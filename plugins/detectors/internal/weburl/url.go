@@ -28,31 +28,37 @@ type URL struct {
 // special lists the schemes that the standard parses leniently: any number of slashes, backslashes too.
 var special = map[string]bool{"http": true, "https": true, "ws": true, "wss": true, "ftp": true}
 
-// Parse splits raw. ok is false when it has no scheme. A one-letter scheme is a drive letter and no URL.
-func Parse(raw string) (u URL, ok bool) {
-	raw = Clean(raw)
+// Parse splits raw into u. It reports false when raw has no scheme. A one-letter scheme is a drive letter and no URL. The result is
+// filled in instead of returned: a URL is large, and copying it costs more than reading it.
+func Parse(raw string, u *URL) bool { return u.parse(Clean(raw)) }
+
+// parse splits cleaned text.
+func (u *URL) parse(raw string) bool {
 	scheme, rest, ok := cutScheme(raw)
+	*u = URL{Scheme: scheme}
 	if !ok {
-		return URL{}, false
+		return false
 	}
-	u.Scheme = scheme
-	slashes := "/"
-	if special[scheme] || scheme == "file" {
-		slashes = `/\`
+	slashes, ends, lenient := stopSlash, stopSlash|stopTail, special[scheme]
+	if lenient || scheme == "file" {
+		slashes, ends = stopSlash|stopBack, stopSlash|stopBack|stopTail
 	}
 	switch {
-	case special[scheme]:
-		rest, u.Authority = strings.TrimLeft(rest, slashes), true
-	case len(rest) >= 2 && strings.IndexByte(slashes, rest[0]) >= 0 && strings.IndexByte(slashes, rest[1]) >= 0:
+	case lenient:
+		for rest != "" && stops[rest[0]]&slashes != 0 {
+			rest = rest[1:]
+		}
+		u.Authority = true
+	case len(rest) >= 2 && stops[rest[0]]&slashes != 0 && stops[rest[1]]&slashes != 0:
 		rest, u.Authority = rest[2:], true
 	}
 	if u.Authority {
-		end := indexAny(rest, slashes+"?#")
+		end := stop(rest, ends)
 		u.User, u.Host, u.Port = cutAuthority(rest[:end])
 		rest = rest[end:]
 	}
 	u.Path, u.Query, u.Fragment = cutTail(rest)
-	return u, true
+	return true
 }
 
 // Clean does what the standard does before parsing: strip control characters and spaces around, tabs and line breaks within.
@@ -60,11 +66,18 @@ func Clean(raw string) string {
 	if len(raw) > MaxURL {
 		raw = raw[:MaxURL]
 	}
-	raw = strings.TrimFunc(raw, func(r rune) bool { return r <= ' ' })
-	if !strings.ContainsAny(raw, "\t\r\n") {
-		return raw
+	for raw != "" && raw[0] <= ' ' {
+		raw = raw[1:]
 	}
-	return breaks.Replace(raw)
+	for raw != "" && raw[len(raw)-1] <= ' ' {
+		raw = raw[:len(raw)-1]
+	}
+	for i := range len(raw) {
+		if c := raw[i]; c == '\t' || c == '\r' || c == '\n' {
+			return breaks.Replace(raw)
+		}
+	}
+	return raw
 }
 
 var breaks = strings.NewReplacer("\t", "", "\r", "", "\n", "")
@@ -74,7 +87,7 @@ func cutScheme(s string) (scheme, rest string, ok bool) {
 		c := s[i]
 		switch {
 		case c == ':':
-			return strings.ToLower(s[:i]), s[i+1:], i > 1
+			return lowerASCII(s[:i]), s[i+1:], i > 1
 		case c|0x20 >= 'a' && c|0x20 <= 'z':
 		case i > 0 && (c >= '0' && c <= '9' || c == '+' || c == '-' || c == '.' || c == '_'):
 		default:
@@ -105,12 +118,38 @@ func cutTail(s string) (path, query, fragment string) {
 	return path, query, fragment
 }
 
-// indexAny is strings.IndexAny that answers len(s) for "none".
-func indexAny(s, chars string) int {
-	if i := strings.IndexAny(s, chars); i >= 0 {
-		return i
+// Bytes at which the parts of a URL end.
+const (
+	stopSlash uint8 = 1 << iota
+	stopBack        // backslash
+	stopTail        // ? and #
+	stopAt
+	stopSpace
+	stopColon
+	stopAmp
+	stopPercent
+)
+
+var stops = [256]uint8{
+	'/': stopSlash, '\\': stopBack, '?': stopTail, '#': stopTail, '@': stopAt, ' ': stopSpace, ':': stopColon, '&': stopAmp, '%': stopPercent,
+}
+
+// stop returns where the first of the bytes in mask stands, or len(s).
+func stop(s string, mask uint8) int {
+	for i := range len(s) {
+		if stops[s[i]]&mask != 0 {
+			return i
+		}
 	}
 	return len(s)
+}
+
+// lowerASCII is strings.ToLower for ASCII, without work for what is in lower case.
+func lowerASCII(s string) string {
+	if isLowerASCII(s) {
+		return s
+	}
+	return strings.ToLower(s)
 }
 
 // Unescape decodes %XX once and leaves malformed escapes as they are.
