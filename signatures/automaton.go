@@ -1,6 +1,8 @@
 package signatures
 
 import (
+	"cmp"
+	"math"
 	"math/bits"
 	"slices"
 )
@@ -8,51 +10,57 @@ import (
 // automaton finds all literals in one pass. It is Aho and Corasick's machine over bytes, built by subset construction, since a literal is
 // more than a string here: its runes have several encodings, and its gaps are loops.
 //
-// A state stands for the set of places in literals that the text before may have reached. The first states, where ordinary text spends its
-// time, have a row with an entry for each class of bytes; the others have a row of the state that they fall back to, and what differs.
+// A state stands for the set of places in literals that the text before may have reached. The states where ordinary text spends its time
+// have a row with an entry for each class of bytes; the others have the row of a state that they fall back to, and what differs.
 type automaton struct {
-	classes [256]uint8 // from 1 on
-	width   uint32     // length of a row: the index into ends, the classes, and room up to a line of the cache
-	full    uint32     // states with a row of their own
-	rows    []ref
-	sparse  []sparseState
-	arcs    []ref
-	ends    [][]int32 // the literals that may end in a state
+	classes [256]uint8
+	// rows has rowSize entries for each full state. An entry is the number of a full state, with rowEnds if literals may end there, or
+	// rowSparse and an index into specials.
+	rows     []uint16
+	rowEnds  []uint32 // of each full state: index into ends
+	specials []target
+	sparse   []sparseState
+	arcs     []target
+	// ends lists the literals that may end somewhere; it is only kept until the matcher has made its own of it.
+	ends [][]int32
 }
 
-// ref is a state: the offset of its row, or its place among the sparse ones. The start has ref 0.
+// ref is a state: the number of a full one, or the index of a sparse one. The start is 0.
 type ref uint32
 
+const refSparse ref = 1 << 31
+
+// target is where a byte leads: a state, and the index into ends if a literal may end there, else 0.
+type target struct {
+	to   ref
+	ends uint32
+}
+
 const (
-	refEnds   ref = 1 << 31 // a literal may end here
-	refSparse ref = 1 << 30 // it has no row of its own
-	refIndex      = refSparse - 1
+	rowSize   = 256
+	rowSparse = 1 << 15
+	rowEnds   = 1 << 14
+	rowNumber = rowEnds - 1
+	maxRows   = rowNumber + 1 // 8 MiB
 )
 
 // sparseState differs from a full one in some classes.
 type sparseState struct {
 	differ [4]uint64 // by class
-	base   uint32    // offset of the row for all others
+	base   uint32    // number of the full state for all others
 	arcs   uint32    // the arcs for those that differ, in the order of the classes
-	ends   uint32    // index into ends
 }
 
-// cacheLine is how many refs are fetched together. Rows begin with one, and hold the usual classes in the first two.
-const cacheLine = 16
-
-// maxRowBytes bounds the rows.
-const maxRowBytes = 8 << 20
-
-// step follows one byte. r has no refEnds.
-func (a *automaton) step(r ref, b byte) ref {
+// step follows one byte.
+func (a *automaton) step(r ref, b byte) target {
 	class := uint32(a.classes[b])
 	if r&refSparse == 0 {
-		return a.rows[uint32(r)+class]
+		return a.full(uint32(r), class)
 	}
-	s := &a.sparse[r&refIndex]
+	s := &a.sparse[r&^refSparse]
 	word, bit := class>>6, uint64(1)<<(class&63)
 	if s.differ[word]&bit == 0 {
-		return a.rows[s.base+class]
+		return a.full(s.base, class)
 	}
 	at := bits.OnesCount64(s.differ[word] & (bit - 1))
 	for _, w := range s.differ[:word] {
@@ -61,12 +69,21 @@ func (a *automaton) step(r ref, b byte) ref {
 	return a.arcs[int(s.arcs)+at]
 }
 
-// endings returns the index into ends for r.
-func (a *automaton) endings(r ref) uint32 {
-	if r&refSparse != 0 {
-		return a.sparse[r&refIndex].ends
+// full looks into a row.
+func (a *automaton) full(row, class uint32) target {
+	return a.resolve(a.rows[row*rowSize+class])
+}
+
+// resolve returns what an entry of a row means.
+func (a *automaton) resolve(entry uint16) target {
+	if entry >= rowSparse {
+		return a.specials[entry&^rowSparse]
 	}
-	return uint32(a.rows[r])
+	n := ref(entry & rowNumber)
+	if entry < rowEnds {
+		return target{to: n}
+	}
+	return target{n, a.rowEnds[n]}
 }
 
 // builder makes an automaton.
@@ -79,6 +96,7 @@ type builder struct {
 	number []uint32 // of a state in the automaton: what ordinary text visits comes first
 	order  []uint32 // the state that has a number
 	ends   []uint32 // of a state: index into the automaton's ends
+	full   uint32   // states with lower numbers have rows
 }
 
 // builderState is the set of head and the places of rest. Heads are deeper than what rest has, so a set has one form. Only what differs from
@@ -97,15 +115,16 @@ type builderArc struct {
 // newAutomaton builds the machine for the literals of t. Texts like those in examples are expected, besides ordinary ones.
 func newAutomaton(t *trie, examples []string) *automaton {
 	b := &builder{a: &automaton{}, places: t.sorted(), byPair: map[uint64]uint32{}}
-	b.a.classes, b.a.width = classify(b.places)
-	b.a.width = (b.a.width + cacheLine - 1) &^ (cacheLine - 1)
+	b.a.classes = classify(b.places)
 	b.states = append(b.states, builderState{})
 	for s := 0; s < len(b.states); s++ {
 		b.expand(uint32(s))
 	}
 	b.rank(examples)
 	b.finishEnds()
-	b.finishRows()
+	for b.full = min(uint32(len(b.states)), maxRows); !b.finishRows(); {
+		b.full /= 2
+	}
 	b.finishSparse()
 	return b.a
 }
@@ -173,28 +192,23 @@ func (b *builder) own(s uint32) []builderArc {
 // rank numbers the states by how often the sample and the examples visit them, and the unvisited ones by how soon they can be reached.
 func (b *builder) rank(examples []string) {
 	visits := make([]int, len(b.states))
-	visits[0] = len(sample) // the start keeps number 0
 	state := uint32(0)
-	read := func(text string) {
+	for _, text := range append([]string{string(sample)}, examples...) {
 		for i := range len(text) {
 			state = b.next(state, b.a.classes[text[i]])
 			visits[state]++
 		}
 	}
-	read(string(sample))
-	for _, text := range examples {
-		read(text)
-	}
+	visits[0] = math.MaxInt // the start keeps number 0
 	b.order = make([]uint32, len(b.states))
 	for i := range b.order {
 		b.order[i] = uint32(i)
 	}
-	slices.SortStableFunc(b.order[1:], func(x, y uint32) int { return visits[y] - visits[x] })
+	slices.SortStableFunc(b.order, func(x, y uint32) int { return cmp.Compare(visits[y], visits[x]) })
 	b.number = make([]uint32, len(b.states))
 	for to, from := range b.order {
 		b.number[from] = uint32(to)
 	}
-	b.a.full = min(uint32(len(b.states)), maxRowBytes/4/b.a.width)
 }
 
 // finishEnds lists the literals of each state, those of its rest included. Index 0 is no literal.
@@ -212,46 +226,42 @@ func (b *builder) finishEnds() {
 	}
 }
 
-// ref returns how state s is referred to.
-func (b *builder) ref(s uint32) ref {
+// target returns how to get to state s.
+func (b *builder) target(s uint32) target {
 	n := b.number[s]
-	r := ref(n * b.a.width)
-	if n >= b.a.full {
-		r = ref(n-b.a.full) | refSparse
+	if n >= b.full {
+		return target{ref(n-b.full) | refSparse, b.ends[s]}
 	}
-	if b.ends[s] != 0 {
-		r |= refEnds
-	}
-	return r
+	return target{ref(n), b.ends[s]}
 }
 
 // difference is in which classes a state differs from one further down by rest, and how.
 type difference struct {
 	classes [4]uint64
-	to      [256]ref
+	to      [256]uint32
 }
 
-// above gathers the arcs of s and of what it rests on, until stop says that the next one is known. It returns that one.
-func (b *builder) above(d *difference, s uint32, stop func(number uint32) bool) uint32 {
+// above gathers the arcs of s and of what it rests on, until that has a row. It returns the one with the row.
+func (b *builder) above(d *difference, s uint32) uint32 {
 	d.classes = [4]uint64{}
 	for {
 		for _, arc := range b.own(s) {
 			if word, bit := arc.class>>6, uint64(1)<<(arc.class&63); d.classes[word]&bit == 0 {
 				d.classes[word] |= bit
-				d.to[arc.class] = b.ref(arc.to)
+				d.to[arc.class] = arc.to
 			}
 		}
 		if s == 0 {
 			return 0
 		}
-		if s = b.states[s].rest; stop(b.number[s]) {
+		if s = b.states[s].rest; b.number[s] < b.full {
 			return s
 		}
 	}
 }
 
 // each calls f for the classes in ascending order.
-func (d *difference) each(f func(class uint32, to ref)) {
+func (d *difference) each(f func(class, to uint32)) {
 	for word, w := range d.classes {
 		for ; w != 0; w &= w - 1 {
 			class := uint32(word*64 + bits.TrailingZeros64(w))
@@ -260,34 +270,55 @@ func (d *difference) each(f func(class uint32, to ref)) {
 	}
 }
 
-// finishRows writes the full rows. States are taken in the order of their making, in which what they rest on comes first.
-func (b *builder) finishRows() {
+// finishRows writes the full rows. States are taken in the order of their making, in which what they rest on comes first. It reports whether
+// the special entries have room.
+func (b *builder) finishRows() bool {
 	a := b.a
-	a.rows = make([]ref, a.full*a.width)
+	a.rows, a.rowEnds, a.specials = make([]uint16, b.full*rowSize), make([]uint32, b.full), nil
+	known := map[uint32]uint16{}
 	var d difference
 	for s := range uint32(len(b.states)) {
 		n := b.number[s]
-		if n >= a.full {
+		if n >= b.full {
 			continue
 		}
-		row := a.rows[n*a.width : (n+1)*a.width]
-		base := b.above(&d, s, func(number uint32) bool { return number < a.full })
+		row := a.rows[n*rowSize : (n+1)*rowSize]
+		base := b.above(&d, s)
 		if s != 0 {
-			from := b.number[base] * a.width
-			copy(row, a.rows[from:from+a.width])
+			from := b.number[base] * rowSize
+			copy(row, a.rows[from:from+rowSize])
 		}
-		d.each(func(class uint32, to ref) { row[class] = to })
-		row[0] = ref(b.ends[s])
+		d.each(func(class, to uint32) { row[class] = b.entry(to, known) })
+		a.rowEnds[n] = b.ends[s]
 	}
+	return len(a.specials) <= rowSparse
+}
+
+// entry returns the entry of a row that leads to state s.
+func (b *builder) entry(s uint32, known map[uint32]uint16) uint16 {
+	t := b.target(s)
+	switch {
+	case t.to&refSparse == 0 && t.ends == 0:
+		return uint16(t.to)
+	case t.to&refSparse == 0:
+		return uint16(t.to) | rowEnds
+	}
+	v, ok := known[s]
+	if !ok {
+		v = uint16(len(b.a.specials)) | rowSparse
+		known[s] = v
+		b.a.specials = append(b.a.specials, t)
+	}
+	return v
 }
 
 // finishSparse writes the other states.
 func (b *builder) finishSparse() {
 	a := b.a
 	var d difference
-	for _, s := range b.order[a.full:] {
-		base := b.above(&d, s, func(number uint32) bool { return number < a.full })
-		a.sparse = append(a.sparse, sparseState{differ: d.classes, base: b.number[base] * a.width, arcs: uint32(len(a.arcs)), ends: b.ends[s]})
-		d.each(func(_ uint32, to ref) { a.arcs = append(a.arcs, to) })
+	for _, s := range b.order[b.full:] {
+		base := b.above(&d, s)
+		a.sparse = append(a.sparse, sparseState{differ: d.classes, base: b.number[base], arcs: uint32(len(a.arcs))})
+		d.each(func(_, to uint32) { a.arcs = append(a.arcs, b.target(to)) })
 	}
 }

@@ -1,5 +1,7 @@
 package signatures
 
+import "math/bits"
+
 // One step of the automaton has to wait for the one before, which leaves a processor mostly idle. So a block of text is cut into lanes
 // that are read side by side, and the seams are mended afterwards.
 
@@ -9,14 +11,20 @@ const (
 	minLane   = 32      // below, mending the seams would cost more than the lanes save
 )
 
-// event says that literals may end before text[end], where the automaton is in state.
+// event says that literals may end before text[end]: those that the matcher knows by the index.
 type event struct {
-	state ref
+	index uint32
 	end   int
 }
 
 // lanes are the events of each lane of one block.
-type lanes [laneCount][]event
+type lanes struct {
+	events [laneCount][]event
+	// While a block is read, what the lanes reached is written down for each step in which some literal may end. That is done
+	// without a branch, since no processor could foretell it.
+	reached [maxLane]uint64 // one entry of a row for each lane
+	when    [maxLane]int32
+}
 
 // laneSize returns how long the lanes of a block should be, of which rest bytes are left; 0 means that it is not worth while.
 func laneSize(rest int) int {
@@ -40,60 +48,66 @@ func (a *automaton) block(l *lanes, text []byte, at, n int, r ref) ref {
 // block begins at offset at.
 func (a *automaton) parallel(l *lanes, block []byte, at, n int, r ref) [laneCount]ref {
 	t0, t1, t2, t3 := block[:n], block[n:][:n], block[2*n:][:n], block[3*n:][:n]
-	for k := range l {
-		l[k] = l[k][:0]
+	for k := range l.events {
+		l.events[k] = l.events[k][:0]
 	}
 	rows, classes := a.rows, &a.classes
 	states := [laneCount]ref{r}
-	i := a.apart(l, block, at, n, 0, &states)
-	for i < n {
-		r0, r1, r2, r3 := states[0], states[1], states[2], states[3]
-		for ; i < n; i++ {
-			r0 = rows[uint32(r0)+uint32(classes[t0[i]])]
-			r1 = rows[uint32(r1)+uint32(classes[t1[i]])]
-			r2 = rows[uint32(r2)+uint32(classes[t2[i]])]
-			r3 = rows[uint32(r3)+uint32(classes[t3[i]])]
-			if all := r0 | r1 | r2 | r3; all < refSparse {
-				continue
-			} else if all&refSparse != 0 {
-				i++
+	for i := a.apart(l, block, at, n, 0, &states); i < n; i = a.apart(l, block, at, n, i, &states) {
+		v0, v1, v2, v3 := uint64(states[0]), uint64(states[1]), uint64(states[2]), uint64(states[3])
+		noted := uint(0)
+		for i < n {
+			v0 = uint64(rows[v0&rowNumber*rowSize+uint64(classes[t0[i]])])
+			v1 = uint64(rows[v1&rowNumber*rowSize+uint64(classes[t1[i]])])
+			v2 = uint64(rows[v2&rowNumber*rowSize+uint64(classes[t2[i]])])
+			v3 = uint64(rows[v3&rowNumber*rowSize+uint64(classes[t3[i]])])
+			if (v0|v1|v2|v3)&rowSparse != 0 {
 				break
 			}
-			r0, r1, r2, r3 = l.keep(0, r0, at+i+1), l.keep(1, r1, at+i+1+n), l.keep(2, r2, at+i+1+2*n), l.keep(3, r3, at+i+1+3*n)
+			all := v0 | v1<<16 | v2<<32 | v3<<48
+			l.reached[noted&(maxLane-1)] = all
+			l.when[noted&(maxLane-1)] = int32(i)
+			ends := all & (rowEnds * 0x0001_0001_0001_0001)
+			noted += uint((ends | -ends) >> 63)
+			i++
 		}
-		states = [laneCount]ref{r0, r1, r2, r3}
-		l.note(&states, at+i, n)
-		i = a.apart(l, block, at, n, i, &states)
+		l.keep(a, noted, at, n)
+		states = [laneCount]ref{ref(v0 & rowNumber), ref(v1 & rowNumber), ref(v2 & rowNumber), ref(v3 & rowNumber)}
+		if i < n {
+			for k, v := range [laneCount]uint64{v0, v1, v2, v3} {
+				states[k] = l.note(k, a.resolve(uint16(v)), at+k*n+i+1)
+			}
+			i++
+		}
 	}
 	return states
 }
 
-// keep notes that a literal may end in r, and takes the mark off.
-func (l *lanes) keep(k int, r ref, end int) ref {
-	if r >= refEnds {
-		r &^= refEnds
-		l[k] = append(l[k], event{r, end})
-	}
-	return r
-}
-
-// note keeps the events of the states reached, and takes their marks off.
-func (l *lanes) note(states *[laneCount]ref, end, n int) {
-	for k, r := range states {
-		if r >= refEnds {
-			states[k] = r &^ refEnds
-			l[k] = append(l[k], event{states[k], end + k*n})
+// keep makes events of what was written down.
+func (l *lanes) keep(a *automaton, noted uint, at, n int) {
+	for j, all := range l.reached[:noted] {
+		end := at + int(l.when[j]) + 1
+		for ends := all & (rowEnds * 0x0001_0001_0001_0001); ends != 0; ends &= ends - 1 {
+			k := bits.TrailingZeros64(ends) >> 4
+			l.events[k] = append(l.events[k], event{a.rowEnds[all>>(16*k)&rowNumber], end + k*n})
 		}
 	}
+}
+
+// note keeps an event of lane k if there is one, and returns the state.
+func (l *lanes) note(k int, t target, end int) ref {
+	if t.ends != 0 {
+		l.events[k] = append(l.events[k], event{t.ends, end})
+	}
+	return t.to
 }
 
 // apart reads on from i until all lanes are in states with rows.
 func (a *automaton) apart(l *lanes, block []byte, at, n, i int, states *[laneCount]ref) int {
-	for ; i < n && states[0]|states[1]|states[2]|states[3] >= refSparse; i++ {
+	for ; i < n && (states[0]|states[1]|states[2]|states[3])&refSparse != 0; i++ {
 		for k, r := range states {
-			states[k] = a.step(r, block[k*n+i])
+			states[k] = l.note(k, a.step(r, block[k*n+i]), at+k*n+i+1)
 		}
-		l.note(states, at+i+1, n)
 	}
 	return i
 }
@@ -105,19 +119,15 @@ func (a *automaton) mend(l *lanes, text []byte, k, n int, before, after ref) ref
 	skip := 0
 	for i := len(text) - n; before != cold; i++ {
 		if i == len(text) {
-			l[k] = l[k][:0]
+			l.events[k] = l.events[k][:0]
 			return before
 		}
-		before, cold = a.step(before, text[i]), a.step(cold, text[i])
-		if cold >= refEnds {
-			cold &^= refEnds
+		c := a.step(cold, text[i])
+		if cold = c.to; c.ends != 0 {
 			skip++
 		}
-		if before >= refEnds {
-			before &^= refEnds
-			l[k-1] = append(l[k-1], event{before, i + 1})
-		}
+		before = l.note(k-1, a.step(before, text[i]), i+1)
 	}
-	l[k] = append(l[k][:0], l[k][skip:]...)
+	l.events[k] = append(l.events[k][:0], l.events[k][skip:]...)
 	return after
 }

@@ -143,21 +143,21 @@ func (s *scan) read() error {
 		}
 		state = a.block(&s.lanes, s.text, i, n, state)
 		i += laneCount * n
-		for k := range s.lanes {
-			if err := s.meter.spend(costEvent * len(s.lanes[k])); err != nil {
+		for _, events := range s.lanes.events {
+			if err := s.meter.spend(costEvent * len(events)); err != nil {
 				return err
 			}
-			for _, e := range s.lanes[k] {
-				if err := s.ended(e.state, e.end); err != nil {
+			for _, e := range events {
+				if err := s.ended(e.index, e.end); err != nil {
 					return err
 				}
 			}
 		}
 	}
 	for ; i < len(s.text); i++ {
-		if state = a.step(state, s.text[i]); state >= refEnds {
-			state &^= refEnds
-			if err := s.ended(state, i+1); err != nil {
+		t := a.step(state, s.text[i])
+		if state = t.to; t.ends != 0 {
+			if err := s.ended(t.ends, i+1); err != nil {
 				return err
 			}
 		}
@@ -165,14 +165,14 @@ func (s *scan) read() error {
 	return s.settle(never)
 }
 
-// ended handles all literals that may end at text[end], where the automaton is in state.
-func (s *scan) ended(state ref, end int) error {
+// ended handles all literals that may end at text[end], given the automaton's index of them.
+func (s *scan) ended(index uint32, end int) error {
 	if s.due < end {
 		if err := s.settle(end); err != nil {
 			return err
 		}
 	}
-	e := &s.m.endings[s.m.auto.endings(state)]
+	e := &s.m.endings[index]
 	at := s.base + int64(end)
 	for _, p := range s.m.plain[e.from:e.to] {
 		s.latest[p.group] = max(s.latest[p.group], at-int64(p.size))

@@ -119,9 +119,8 @@ func (t *trie) sorted() []place {
 }
 
 // classify puts bytes that no place tells apart into the same class, replaces the bytes of the arcs by classes, and returns the class of
-// each byte, from 1 on, and the number of a class that would come next. Classes that ordinary text is full of come first, so that
-// they share a line of the cache.
-func classify(places []place) (classes [256]uint8, next uint32) {
+// each byte. Classes that ordinary text is full of come first, so that they share a line of the cache.
+func classify(places []place) (classes [256]uint8) {
 	var sight [256][]byte // what the places see in a byte
 	for p := range places {
 		for _, arc := range places[p].arcs {
@@ -132,7 +131,7 @@ func classify(places []place) (classes [256]uint8, next uint32) {
 	for _, b := range byFrequency() {
 		class, ok := numbers[string(sight[b])]
 		if !ok {
-			class = uint8(len(numbers) + 1)
+			class = uint8(len(numbers))
 			numbers[string(sight[b])] = class
 		}
 		classes[b] = class
@@ -140,7 +139,7 @@ func classify(places []place) (classes [256]uint8, next uint32) {
 	for p := range places {
 		places[p].arcs = byClass(places[p].arcs, &classes)
 	}
-	return classes, uint32(len(numbers) + 1)
+	return classes
 }
 
 // byFrequency returns all bytes, the most frequent first.
