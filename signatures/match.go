@@ -39,10 +39,9 @@ type Matcher struct {
 	literals []matchLiteral
 	auto     *automaton
 	endings  []ending // by the automaton's index
-	plain    []sighting
-	groups   int   // number of distinct groups that are noted as they pass
-	commons  int   // number of groups that are looked for when they are needed
-	windows  []int // the distinct windows, in ascending order
+	groups   int      // number of distinct groups that are noted as they pass
+	commons  int      // number of groups that are looked for when they are needed
+	windows  []int    // the distinct windows, in ascending order
 	digest   [sha256.Size]byte
 	memory   memory
 	scratch  sync.Pool
@@ -149,17 +148,19 @@ func Compile(packs []*Pack) (*Matcher, error) {
 // Digest identifies the sources the matcher was made from, in their order.
 func (m *Matcher) Digest() [sha256.Size]byte { return m.digest }
 
-// ending is what has to be done where literals may end. Most of them are plain: they do end there, and only groups want to know.
+// ending is what has to be done where literals may end. Most of them are plain: they do end there, and only groups want to know. Two groups
+// are noted without a look at how many there are; group 0 does not mind.
 type ending struct {
-	from, to uint32  // of Matcher.plain
-	others   []int32 // literals to look at
+	first, second sighting
+	more          []sighting
+	others        []int32 // literals to look at
 }
 
 // sighting of a group: it begins size bytes before.
 type sighting struct{ group, size int32 }
 
-func (m *Matcher) addEnding(ids []int32) {
-	e := ending{from: uint32(len(m.plain))}
+func (m *Matcher) newEnding(ids []int32) ending {
+	var e ending
 	for _, id := range ids {
 		l := &m.literals[id]
 		if len(l.anchors) > 0 || l.word || l.size == 0 {
@@ -167,11 +168,16 @@ func (m *Matcher) addEnding(ids []int32) {
 			continue
 		}
 		for _, g := range l.groups {
-			m.plain = append(m.plain, sighting{g, int32(l.size)})
+			e.more = append(e.more, sighting{g, int32(l.size)})
 		}
 	}
-	e.to = uint32(len(m.plain))
-	m.endings = append(m.endings, e)
+	if len(e.more) > 0 {
+		e.first, e.more = e.more[0], e.more[1:]
+	}
+	if len(e.more) > 0 {
+		e.second, e.more = e.more[0], e.more[1:]
+	}
+	return e
 }
 
 // linker numbers literals, groups and windows, so that what several signatures share is looked for once.
@@ -208,7 +214,7 @@ func (k *linker) link() {
 	m.groups = len(k.groups) + 1
 	m.auto = newAutomaton(k.trie, k.examples())
 	for _, ids := range m.auto.ends {
-		m.addEnding(ids)
+		m.endings = append(m.endings, m.newEnding(ids))
 	}
 	m.auto.ends = nil
 }

@@ -174,13 +174,20 @@ func (s *scan) ended(index uint32, end int) error {
 	}
 	e := &s.m.endings[index]
 	at := s.base + int64(end)
-	for _, p := range s.m.plain[e.from:e.to] {
-		s.latest[p.group] = max(s.latest[p.group], at-int64(p.size))
+	s.sight(e.first, at)
+	s.sight(e.second, at)
+	for _, p := range e.more {
+		s.sight(p, at)
 	}
 	for _, id := range e.others {
 		s.literal(id, end)
 	}
 	return nil
+}
+
+// sight notes a literal of a group that ends at the offset at, base included.
+func (s *scan) sight(p sighting, at int64) {
+	s.latest[p.group] = max(s.latest[p.group], at-int64(p.size))
 }
 
 // literal notes one occurrence.
