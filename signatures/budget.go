@@ -12,7 +12,7 @@ import (
 // What a text may cost, in bytes verified. BudgetBase lets a short text hit every signature; BudgetPerByte bounds a long one.
 const (
 	BudgetBase    = 1 << 18
-	BudgetPerByte = 16
+	BudgetPerByte = 12
 )
 
 // pollBytes is the work between two looks at the context.

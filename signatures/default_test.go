@@ -52,7 +52,7 @@ func TestDefaultExamples(t *testing.T) {
 
 // maxOrdinaryWork is what ordinary text may cost on average, in units of a Budget a byte: well below BudgetPerByte, so that no harmless text
 // is held for its cost.
-const maxOrdinaryWork = 10
+const maxOrdinaryWork = 8
 
 // TestOrdinaryTextIsCheap counts the work of the built-in packs on harmless texts, each set as one long text.
 func TestOrdinaryTextIsCheap(t *testing.T) {
