@@ -123,7 +123,7 @@ func readBuilt(dir string, names []string, from string) []Guest {
 	var out []Guest
 	for _, name := range names {
 		wasm, err := os.ReadFile(filepath.Join(dir, name+".wasm"))
-		if err != nil {
+		if err != nil || !isModule(wasm) { // a crash or a full disk may have left a stump
 			return nil
 		}
 		out = append(out, Guest{Name: name, Wasm: wasm, From: from})
@@ -131,12 +131,21 @@ func readBuilt(dir string, names []string, from string) []Guest {
 	return out
 }
 
+// isModule reports whether data begins like a WebAssembly module.
+func isModule(data []byte) bool { return bytes.HasPrefix(data, []byte("\x00asm\x01\x00\x00\x00")) }
+
 // Build compiles the main package in dir to a wasip1 reactor module at out, replacing it atomically. env adds to the environment, for
 // example a module proxy. The build is reproducible: the same sources and toolchain give the same bytes. Errors carry the compiler's text.
 func Build(ctx context.Context, dir, out string, env ...string) error {
 	goTool, err := exec.LookPath("go")
 	if err != nil {
 		return failed("build", dir, fmt.Errorf("the Go toolchain is needed and `go` is not on PATH: %w", err))
+	}
+	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
+		return failed("build", dir, errors.Join(errors.New("it is not a folder of Go source"), err))
+	}
+	if out, err = filepath.Abs(out); err != nil { // the compiler runs in dir
+		return failed("build", out, err)
 	}
 	tmp, err := os.CreateTemp(filepath.Dir(out), filepath.Base(out)+".*.part")
 	if err != nil {
