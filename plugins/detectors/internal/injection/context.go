@@ -61,13 +61,14 @@ func (s surroundings) cost() float64 {
 // page is one view and what was found out about it.
 type page struct {
 	text   []byte
-	hidden bool  // nobody but a machine reads it
-	cut    bool  // the text is an excerpt that does not begin where the view does
+	hidden bool // nobody but a machine reads it
+	cut    bool // the text is an excerpt that does not begin where the view does
+	words  []text.Word
 	fences []int // offsets of code fences
 }
 
 func newPage(v *v1.View) *page {
-	p := &page{text: v.Text, hidden: v.Hidden, cut: v.Base > 0}
+	p := &page{text: v.Text, hidden: v.Hidden, cut: v.Base > 0, words: text.Words(v.Text, vocabulary)}
 	for at := 0; ; {
 		i := bytes.Index(p.text[at:], fence)
 		if i < 0 {
@@ -121,7 +122,7 @@ func (p *page) look(start, end int) surroundings {
 		n, r := p.led(start, max(from, lead))
 		s.negated, s.told = s.negated || n, s.told || r
 	}
-	s.reported = p.cued(from, start, cues) || p.cued(end, to, afterCues)
+	s.reported = p.cued(from, start, cue) || p.cued(end, to, afterCue)
 	s.listed = p.listed(start, q, quoted)
 	s.topic = p.topic(start, end)
 	return s
@@ -130,7 +131,12 @@ func (p *page) look(start, end int) surroundings {
 // templated reports whether the placeholders of a template language stand near the place.
 func (p *page) templated(start, end int) bool {
 	near := p.text[max(0, start-templateReach):min(len(p.text), end+templateReach)]
-	return bytes.Contains(near, []byte("{{")) || bytes.Contains(near, []byte("{%")) || bytes.Contains(near, []byte("_token"))
+	for i := 1; i < len(near); i++ {
+		if near[i-1] == '{' && (near[i] == '{' || near[i] == '%') || near[i-1] == '_' && bytes.HasPrefix(near[i:], []byte("token")) {
+			return true
+		}
+	}
+	return false
 }
 
 // citation reports whether a quotation cites words inside a longer sentence, rather than being a paragraph that somebody put in marks.

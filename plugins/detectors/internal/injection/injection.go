@@ -67,13 +67,13 @@ func (d *detection) view(i int, v *v1.View, hits []*v1.Hit) {
 	}
 	slices.SortStableFunc(clues, func(a, b clue) int { return a.start - b.start })
 	for _, w := range windows(clues, spanOf(d.kind)) {
-		t := w.tally
+		t := &w.tally
 		p := chance(t.odds(d.kind, v.Hidden, v.Encoded))
 		if p < reported {
 			continue
 		}
 		d.findings = append(d.findings, &v1.Finding{Threat: t.threat(), Severity: severity(p), Confidence: float32(p), View: uint32(i),
-			Start: uint32(w.start), End: uint32(w.end), Signature: t.strongest(), Reason: reason(&t, v)})
+			Start: uint32(w.start), End: uint32(w.end), Signature: t.strongest(), Reason: reason(t, v)})
 	}
 	for _, h := range hits {
 		d.seen[key(v, h)] = true
@@ -133,13 +133,13 @@ type window struct {
 }
 
 // windows returns the best stretches that share no clue, best first.
-func windows(clues []clue, span int) []window {
-	var all []window
+func windows(clues []clue, span int) []*window {
+	var all []*window
 	for i := range clues {
 		if clues[i].worth <= 0 {
 			continue
 		}
-		w := window{first: i, start: clues[i].start}
+		w := &window{first: i, start: clues[i].start}
 		for j := i; j < len(clues) && clues[j].start-w.start <= span; j++ {
 			w.add(&clues[j])
 			if clues[j].worth > 0 {
@@ -151,14 +151,14 @@ func windows(clues []clue, span int) []window {
 		}
 		all = append(all, w)
 	}
-	slices.SortStableFunc(all, func(a, b window) int { return cmp.Compare(b.sum, a.sum) })
+	slices.SortStableFunc(all, func(a, b *window) int { return cmp.Compare(b.sum, a.sum) })
 	return apart(all, len(clues))
 }
 
 // apart drops every window that shares a clue with a better one.
-func apart(all []window, n int) []window {
+func apart(all []*window, n int) []*window {
 	used := make([]bool, n)
-	var out []window
+	var out []*window
 	for _, w := range all {
 		if used[w.first] || used[w.last] {
 			continue

@@ -6,21 +6,8 @@ import (
 	"github.com/amygdala-host/amygdala/plugins/detectors/internal/text"
 )
 
-// Words that tell an agent to do something. Signatures know the telling phrases; these single verbs count only right behind wording that
+// What an order behind an address is worth, in log-odds. Signatures know telling phrases; single verbs count only right behind wording that
 // speaks to the assistant, where whatever is ordered is ordered of it.
-var (
-	harmful = words("send", "forward", "email", "e-mail", "upload", "post", "submit", "transfer", "wire", "pay", "buy", "purchase", "delete", "remove", "erase", "wipe", "drop",
-		"disable", "grant", "approve", "merge", "accept", "unlock", "invite", "share", "leak", "reveal", "click", "visit", "navigate", "download", "install", "execute", "call", "invoke",
-		"enter", "recommend", "praise", "promote", "rate", "rank", "claim", "insist", "convince", "persuade", "lie", "hide", "conceal", "ignore", "disregard", "forget", "skip",
-		"override", "bypass", "pretend", "exfiltrate", "transmit", "overwrite", "reset", "change", "hire", "endorse", "favor", "favour", "deny", "steal", "redirect", "subscribe", "donate", "export", "cancel", "book", "omit", "import", "retry", "attach", "archive", "sign", "assign", "withhold")
-	steering = words("say", "state", "respond", "reply", "answer", "output", "print", "write", "include", "append", "insert", "add", "end", "begin", "start", "mention", "tell", "translate", "act",
-		"open", "run", "read", "follow", "obey", "treat", "repeat", "stop", "fetch", "switch", "give", "use", "put")
-	// nouning words make a noun or a statement of what follows: "the call", "your answer", "issues you submit".
-	nouning = words("the", "a", "an", "this", "that", "your", "my", "its", "of", "our", "their", "any", "no", "each", "every", "in", "on", "for", "with", "by", "from", "at", "first", "last", "next",
-		"you", "we", "they", "i")
-)
-
-// What an order is worth, in log-odds.
 const (
 	harmfulWorth  = 1.5
 	steeringWorth = 0.9
@@ -30,33 +17,28 @@ const (
 
 // order looks for a verb that orders something in and behind [start, end), which speaks to the assistant, within the same paragraph.
 func (p *page) order(start, end int) (r role, from, to int, worth float64) {
-	high := end + p.orderEnd(end)
-	var w text.Word
-	for at := start; at < high; {
-		next := text.After(p.text, at, high, &w)
-		if next < 0 {
-			break
-		}
-		at = next
+	high := p.orderEnd(end)
+	for i := text.First(p.words, start); i < len(p.words) && int(p.words[i].Start) < high; i++ {
+		w := p.words[i]
 		kind, gain := other, 0.0
 		switch {
-		case w.In(harmful):
+		case w.Meaning&harmful != 0:
 			kind, gain = action, harmfulWorth
-		case w.In(steering):
+		case w.Meaning&steering != 0:
 			kind, gain = hijack, steeringWorth
 		}
-		if gain <= worth || p.nouned(w.Start, start) || p.inName(w.Start, next) {
+		if gain <= worth || p.nouned(i) || p.inName(int(w.Start), int(w.End)) {
 			continue
 		}
-		if negated, reported := p.led(w.Start, start); negated || reported {
+		if negated, told := p.led(int(w.Start), start); negated || told {
 			continue
 		}
-		r, from, to, worth = kind, w.Start, next, gain
+		r, from, to, worth = kind, int(w.Start), int(w.End), gain
 	}
 	return r, from, to, worth
 }
 
-// orderEnd returns how many bytes behind at belong to what is said there: to the end of the comment, element or paragraph.
+// orderEnd returns where what is said at at ends: with the comment, element or paragraph.
 func (p *page) orderEnd(at int) int {
 	t := p.text[at:min(len(p.text), at+orderReach)]
 	for _, stop := range [...]string{"-->", "</", "*/"} {
@@ -67,11 +49,10 @@ func (p *page) orderEnd(at int) int {
 	if i := bytes.Index(t, []byte("\n\n")); i > 40 { // an address may be a heading
 		t = t[:i]
 	}
-	return len(t)
+	return at + len(t)
 }
 
-// nouned reports whether the word before at makes a noun of the one at at.
-func (p *page) nouned(at, low int) bool {
-	var w text.Word
-	return text.Before(p.text, at, low, &w) && w.In(nouning) && !bytes.ContainsAny(p.text[w.Start:at], ",;:.!?")
+// nouned reports whether the word before words[i] makes a noun or a statement of it.
+func (p *page) nouned(i int) bool {
+	return i > 0 && p.words[i-1].Meaning&nouning != 0 && p.joined(int(p.words[i-1].End), int(p.words[i].Start))
 }

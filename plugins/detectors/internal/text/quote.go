@@ -1,6 +1,6 @@
 package text
 
-import "bytes"
+import "unicode/utf8"
 
 // A Quote is a pair of quotation marks (or backticks) around a place.
 type Quote struct {
@@ -16,112 +16,134 @@ type Quote struct {
 // quoteReach is how far quotation marks are looked for on each side. A citation longer than this is a text of its own.
 const quoteReach = 320
 
-// marks are the pairs of quotation marks that differ from each other. Straight ones are found by counting.
-var marks = [...][2]string{{"“", "”"}, {"«", "»"}, {"„", "“"}, {"「", "」"}, {"『", "』"}, {"‘", "’"}, {"《", "》"}}
+// pairs are the quotation marks whose opening form differs from the closing one. Straight ones are found by counting.
+var pairs = [...]struct{ open, shut rune }{{'“', '”'}, {'«', '»'}, {'„', '“'}, {'「', '」'}, {'『', '』'}, {'‘', '’'}, {'《', '》'}}
 
 // Quoted finds the narrowest quotation marks around [start, end). Marks in another paragraph do not count.
 func Quoted(t []byte, start, end int) (Quote, bool) {
 	low, high := paragraph(t, start, end)
-	best, found := Quote{}, false
-	keep := func(q Quote, ok bool) {
-		if ok && (!found || q.Close-q.Open < best.Close-best.Open) {
-			best, found = q, true
-		}
+	var before opened
+	before.scan(t, low, start)
+	q, ok := before.shut(t, end, high)
+	if ok {
+		q.Code = t[q.Open] == '`'
+		q.Data = isData(t, q)
 	}
-	for _, m := range &marks {
-		keep(paired(t, start, end, low, high, m))
-	}
-	keep(straight(t, start, end, low, high, '"'))
-	keep(straight(t, start, end, low, high, '`'))
-	keep(single(t, start, end, low, high))
-	if found {
-		best.Code = t[best.Open] == '`'
-		best.Data = isData(t, best)
-	}
-	return best, found
+	return q, ok
 }
 
 // paragraph bounds the search: the empty lines around the range, or quoteReach bytes.
 func paragraph(t []byte, start, end int) (low, high int) {
-	low, high = max(0, start-quoteReach), min(len(t), end+quoteReach)
-	if i := bytes.LastIndex(t[low:start], []byte("\n\n")); i >= 0 {
-		low += i + 2
+	low, high = start, end
+	for least := max(0, start-quoteReach); low > least; low-- {
+		if t[low-1] == '\n' && low < start && t[low] == '\n' {
+			low++
+			break
+		}
 	}
-	if i := bytes.Index(t[end:high], []byte("\n\n")); i >= 0 {
-		high = end + i
+	for most := min(len(t), end+quoteReach); high < most; high++ {
+		if t[high] == '\n' && high+1 < most && t[high+1] == '\n' {
+			break
+		}
 	}
 	return low, high
 }
 
-// paired finds marks whose opening and closing forms differ.
-func paired(t []byte, start, end, low, high int, m [2]string) (Quote, bool) {
-	open := bytes.LastIndex(t[low:start], []byte(m[0]))
-	if open < 0 {
-		return Quote{}, false
-	}
-	open += low
-	if bytes.Contains(t[open+len(m[0]):start], []byte(m[1])) {
-		return Quote{}, false
-	}
-	shut := bytes.Index(t[end:high], []byte(m[1]))
-	if shut < 0 {
-		return Quote{}, false
-	}
-	return Quote{Open: open, Close: end + shut + len(m[1])}, true
+// opened is what stands open before a place: offsets behind which a closing mark would make a quotation, 0 for none, else offset+1.
+type opened struct {
+	double, tick, single int
+	pairs                [len(pairs)]int
 }
 
-// straight finds marks that look the same on both sides: an odd number of them stands before the range. Escaped marks (\") are part of
-// what an outer pair holds and count like any other, because the pair around the range is the one that matters.
-func straight(t []byte, start, end, low, high int, mark byte) (Quote, bool) {
-	n, open := 0, -1
-	for i := low; i < start; i++ {
-		if t[i] == mark {
-			n++
-			open = i
+// scan reads the marks of [low, at).
+func (o *opened) scan(t []byte, low, at int) {
+	doubles, ticks, lastDouble, lastTick := 0, 0, -1, -1
+	for i := low; i < at; i++ {
+		switch b := t[i]; {
+		case b == '"':
+			doubles, lastDouble = doubles+1, i
+		case b == '`':
+			ticks, lastTick = ticks+1, i
+		case b == '\'':
+			o.apostrophe(t, i)
+		case b >= utf8.RuneSelf && markByte(b):
+			o.wide(t, i)
 		}
 	}
-	if n%2 == 0 {
-		// The search may have begun inside a quotation; what counts then is whether the last mark looks like an opening one.
-		if n == 0 || !opens(t, open) {
-			return Quote{}, false
+	o.double, o.tick = stands(t, doubles, lastDouble), stands(t, ticks, lastTick)
+}
+
+// stands tells whether a straight mark is open: an odd number of them came, or the search began inside a quotation and the last one looks
+// like an opening one.
+func stands(t []byte, n, last int) int {
+	if n%2 == 1 || n > 0 && opens(t, last) {
+		return last + 1
+	}
+	return 0
+}
+
+// apostrophe tells a straight single quotation mark from an apostrophe by the letters around it.
+func (o *opened) apostrophe(t []byte, i int) {
+	switch {
+	case opens(t, i):
+		o.single = i + 1
+	case i+1 >= len(t) || !Letter(t[i+1]):
+		o.single = 0
+	}
+}
+
+// markByte reports the first bytes of the marks in pairs.
+func markByte(b byte) bool { return b == 0xE2 || b == 0xC2 || b == 0xE3 }
+
+// wide reads a mark of pairs.
+func (o *opened) wide(t []byte, i int) {
+	r, _ := utf8.DecodeRune(t[i:])
+	for k, p := range &pairs {
+		switch r {
+		case p.shut:
+			o.pairs[k] = 0
+		case p.open:
+			o.pairs[k] = i + 1
 		}
 	}
-	shut := bytes.IndexByte(t[end:high], mark)
-	if shut < 0 {
-		return Quote{}, false
+}
+
+// shut looks in [end, high) for the first mark that closes the innermost one open before.
+func (o *opened) shut(t []byte, end, high int) (Quote, bool) {
+	best, found := Quote{}, false
+	keep := func(open, shut int) {
+		if open > 0 && (!found || open-1 > best.Open) {
+			best, found = Quote{Open: open - 1, Close: shut}, true
+		}
 	}
-	return Quote{Open: open, Close: end + shut + 1}, true
+	for i := end; i < high; i++ {
+		switch b := t[i]; {
+		case b == '"':
+			keep(o.double, i+1)
+			o.double = 0
+		case b == '`':
+			keep(o.tick, i+1)
+			o.tick = 0
+		case b == '\'' && (i+1 >= len(t) || !Letter(t[i+1])):
+			keep(o.single, i+1)
+			o.single = 0
+		case b >= utf8.RuneSelf && markByte(b):
+			r, size := utf8.DecodeRune(t[i:])
+			for k, p := range &pairs {
+				if r == p.shut {
+					keep(o.pairs[k], i+size)
+					o.pairs[k] = 0
+				}
+			}
+		}
+	}
+	return best, found
 }
 
 // opens reports whether the mark at i looks like an opening one: space before, none behind.
 func opens(t []byte, i int) bool {
 	before := i == 0 || Space(t[i-1]) || t[i-1] == '(' || t[i-1] == '[' || t[i-1] == '=' || t[i-1] == ':'
 	return before && i+1 < len(t) && !Space(t[i+1])
-}
-
-// single finds straight single quotes; an apostrophe is told from a mark by the letters around it.
-func single(t []byte, start, end, low, high int) (Quote, bool) {
-	open := -1
-	for i := low; i < start; i++ {
-		if t[i] != '\'' {
-			continue
-		}
-		switch {
-		case opens(t, i):
-			open = i
-		case i+1 >= len(t) || !Letter(t[i+1]):
-			open = -1
-		}
-	}
-	if open < 0 {
-		return Quote{}, false
-	}
-	for i := end; i < high; i++ {
-		if t[i] == '\'' && (i+1 >= len(t) || !Letter(t[i+1])) {
-			return Quote{Open: open, Close: i + 1}, true
-		}
-	}
-	return Quote{}, false
 }
 
 // listed is the length up to which an element of a list is a phrase, and not a text of its own.

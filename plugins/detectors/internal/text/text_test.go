@@ -1,7 +1,6 @@
 package text_test
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -69,28 +68,20 @@ func TestSentence(t *testing.T) {
 }
 
 func TestWords(t *testing.T) {
-	b := []byte("You must DON'T stop, née 42!")
-	var w text.Word
+	b := []byte("You must DON'T stop, née 42! averyveryverylongwordthatnobodyknows")
+	words := text.Words(b, text.Vocabulary{"don't": 1, "née": 2, "averyveryverylongwordtha": 4})
 	var got []string
-	for i := 0; ; {
-		end := text.After(b, i, len(b), &w)
-		if end < 0 {
-			break
-		}
-		got = append(got, string(bytes.ToLower(b[w.Start:end])))
-		i = end
+	for _, w := range words {
+		got = append(got, string(b[w.Start:w.End])+"="+string(rune('0'+w.Meaning)))
 	}
-	if want := "you|must|don't|stop|née|42"; strings.Join(got, "|") != want {
-		t.Errorf("After: got %q, want %q", got, want)
+	if want := "You=0|must=0|DON'T=1|stop=0|née=2|42=0|averyveryverylongwordthatnobodyknows=0"; strings.Join(got, "|") != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
-	if !text.Before(b, strings.Index(string(b), "stop"), 0, &w) || !w.Is("don't") {
-		t.Error("Before: want don't before stop")
+	if i := text.First(words, 4); i != 1 {
+		t.Errorf("the first word at or after 4 is word %d, want 1", i)
 	}
-	if text.Before(b, 0, 0, &w) {
-		t.Error("Before: found a word before the text")
-	}
-	if end := text.After(b, 0, 1, &w); end != 3 || !w.Is("you") {
-		t.Error("After: a word that begins before the limit is whole")
+	if i := text.First(words, len(b)); i != len(words) {
+		t.Errorf("there is a word %d behind the text", i)
 	}
 }
 
@@ -109,10 +100,10 @@ func FuzzAround(f *testing.F) {
 		if from, to := text.Sentence(b, start, start+n, 50); from > start+n || to < start || from < 0 || to > len(b) {
 			t.Fatalf("sentence %d to %d around %d to %d", from, to, start, start+n)
 		}
-		var w text.Word
-		text.Before(b, start, 0, &w)
-		if end := text.After(b, start, len(b), &w); end > len(b) {
-			t.Fatalf("a word ends at %d of %d", end, len(b))
+		for _, w := range text.Words(b, nil) {
+			if w.Start >= w.End || int(w.End) > len(b) {
+				t.Fatalf("a word from %d to %d of %d bytes", w.Start, w.End, len(b))
+			}
 		}
 	})
 }
