@@ -14,7 +14,7 @@ const (
 	// maxExpand bounds a word after variables were put in.
 	maxExpand = 1 << 10
 	// maxExpanded bounds what variables add to a script.
-	maxExpanded = 64 << 10
+	maxExpanded = 16 << 10
 )
 
 // Word is one argument with its quotes and escapes undone.

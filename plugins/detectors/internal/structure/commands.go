@@ -91,8 +91,8 @@ func (j *judgement) judgeScript(script shell.Script, at func(int, int) finding.P
 		if !c.Piped {
 			fl.source = 0
 		}
-		if !j.acts && capitalised(c) {
-			continue
+		if c.Name() == "" || !j.acts && capitalised(c) {
+			continue // assignments alone, and sentences
 		}
 		score, why := j.commandLeak(c, &fl)
 		start, end := c.Range()
@@ -123,7 +123,7 @@ const maxCommand = 4 << 10
 
 // commandLeak judges one command and passes on what it outputs.
 func (j *judgement) commandLeak(c *shell.Command, fl *flow) (float32, string) {
-	name, args := programOf(c)
+	name, args := c.Name(), c.Args()
 	if opensShell(name, c) {
 		return 0.9, "gives an outside host a shell"
 	}
@@ -142,18 +142,6 @@ func (j *judgement) commandLeak(c *shell.Command, fl *flow) (float32, string) {
 		return 0.8, "reads a file of credentials"
 	}
 	return 0, ""
-}
-
-// programOf is Command.Name and Args, but for an "env" that stands alone.
-func programOf(c *shell.Command) (string, []shell.Word) {
-	args := c.Args()
-	if len(args) == 0 {
-		if len(c.Words) > 0 {
-			return strings.ToLower(c.Words[0].Text), c.Words
-		}
-		return "", nil
-	}
-	return c.Name(), args
 }
 
 func sourceOf(name string, args []shell.Word) float32 {
@@ -214,7 +202,7 @@ func wordLoad(w string) float32 {
 		script := shell.Parse(inner)
 		for k := range script.Commands {
 			c := &script.Commands[k]
-			name, args := programOf(c)
+			name, args := c.Name(), c.Args()
 			best = max(best, sourceOf(name, args))
 		}
 		return best
