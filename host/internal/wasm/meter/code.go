@@ -24,6 +24,8 @@ const (
 	editHelper
 	// editRefFunc replaces the operand of ref.func.
 	editRefFunc
+	// editSelect replaces a select of floats or vectors, whose type is arg.
+	editSelect
 	// editLeave keeps an instruction that leaves the function, for a while or for good.
 	editLeave
 )
@@ -35,10 +37,19 @@ type frame struct {
 	header int
 	// entry is the charge point that covers the code in front of the block, or dead.
 	entry int
-	// carried is the number of values that a branch to the block's label carries.
-	carried int
+	// params and results are the block's type, outer the base of the value stack outside.
+	params, results []ValueType
+	outer           int
 	// used says that a branch to the label exists.
 	used bool
+}
+
+// carried is what a branch to the block's label carries.
+func (fr *frame) carried() []ValueType {
+	if fr.op == opLoop {
+		return fr.params
+	}
+	return fr.results
 }
 
 // A fn walks one function body.
@@ -50,14 +61,17 @@ type fn struct {
 	frames []frame
 	edits  []edit
 	plan   plan
+	values valueStack
+	// scratch says for which types a select needs a local.
+	scratch map[ValueType]bool
 	// calls says that the function calls others, so that it can be part of a recursion.
 	calls bool
 	// tries says that it has a try_table.
 	tries bool
 	// leaves counts the instructions that leave the function, loops its loops.
 	leaves, loops int
-	// values counts what calls and blocks give, nest is how many loops are open, deepest how many ever were.
-	values, nest, deepest int
+	// given counts the values that calls and blocks give, nest is how many loops are open, deepest how many ever were.
+	given, nest, deepest int
 	// label is the frame of the function itself, once it is closed.
 	label frame
 }
@@ -67,6 +81,7 @@ func (f *fn) reset(typ FuncType) {
 	*f = fn{
 		m: f.m, r: f.r, typ: typ,
 		locals: f.locals[:0], frames: f.frames[:0], edits: f.edits[:0], plan: plan{charges: f.plan.charges[:0]},
+		values: valueStack{types: f.values.types[:0]},
 	}
 }
 
@@ -78,7 +93,7 @@ func (f *fn) rewriteBody(i int, b body) []byte {
 	f.reset(m.funcType(index))
 	f.readLocals()
 	start := r.pos
-	f.frames = append(f.frames, frame{op: opEnd, carried: len(f.typ.Results)})
+	f.frames = append(f.frames, frame{op: opEnd, results: f.typ.Results})
 	f.point(start, 0, false)
 	f.plan.spend(len(f.locals) / 4)
 	for len(f.frames) > 0 && r.ok() {
@@ -99,7 +114,7 @@ func (f *fn) rewriteBody(i int, b body) []byte {
 
 // stack is the price of the frame on the host's call stack. It grows with the body whether the code runs or not: wazero gives every
 // value that lives across a call a slot of its own. Without it a recursion could take megabytes of stack a slice.
-func (f *fn) stack(size int) uint64 { return uint64(size+bodyPerValue*f.values) / bodyPerUnit }
+func (f *fn) stack(size int) uint64 { return uint64(size+bodyPerValue*f.given) / bodyPerUnit }
 
 // weight estimates what compiling the function costs.
 func (f *fn) weight() uint64 {
@@ -142,11 +157,10 @@ func (f *fn) instruction() {
 	}
 	o := ops[code]
 	f.plan.spend(int(o.cost))
+	f.values.apply(effects[code])
 	switch o.imm {
 	case immNone:
-		if code == opRefAsNonNull {
-			f.m.uses(FeatureTypedRefs)
-		}
+		f.bare(start, code)
 	case immBlock:
 		f.openBlock(code)
 	case immElse:
@@ -170,6 +184,9 @@ func (f *fn) instruction() {
 	default:
 		f.plain(start, code, o.imm)
 	}
+	if len(f.values.types) > maxStack {
+		f.r.fail(start, "more than %d values on the stack", maxStack)
+	}
 	switch code {
 	case opReturn, opThrow, opThrowRef:
 		f.edit(start, editLeave, 0)
@@ -179,16 +196,39 @@ func (f *fn) instruction() {
 	}
 }
 
+// bare handles instructions without immediates.
+func (f *fn) bare(start int, code byte) {
+	switch code {
+	case opRefAsNonNull:
+		f.m.uses(FeatureTypedRefs)
+	case opSelect:
+		f.values.pop(2)
+		f.selectOf(start, f.values.top())
+	}
+}
+
+// selectOf replaces a select of type t that can be reached, if it is one of those that wazero compiles wrongly.
+func (f *fn) selectOf(start int, t ValueType) {
+	if f.plan.cur == dead || t != F32 && t != F64 && t != V128 {
+		return
+	}
+	if f.scratch == nil {
+		f.scratch = map[ValueType]bool{}
+	}
+	f.scratch[t] = true
+	f.edits = append(f.edits, edit{at: start, end: f.r.pos, kind: editSelect, arg: uint32(t)})
+}
+
 // plain reads immediates that only need a check.
 func (f *fn) plain(start int, code byte, imm immediate) {
 	r := f.r
 	switch imm {
 	case immLocal:
-		if i := r.index("local", len(f.locals)); code != opLocalGet && r.ok() {
-			f.assigned(i)
-		}
+		f.local(code)
 	case immGlobal:
-		r.index("global", len(f.m.globals))
+		if i := r.index("global", len(f.m.globals)); code == opGlobalGet && r.ok() {
+			f.values.push(f.m.globals[i].value)
+		}
 	case immTable:
 		f.tableOp(code)
 	case immMem:
@@ -206,14 +246,35 @@ func (f *fn) plain(start int, code byte, imm immediate) {
 		r.skip(8)
 	case immRefNull:
 		f.m.nullType(r)
+		f.values.push(FuncRef) // or another reference: only that it is none of the others matters
 	case immSelect:
-		if at := r.pos; r.byte() != 1 {
-			r.fail(at, "invalid result arity of select")
-		}
-		f.m.valueType(r)
+		f.typedSelect(start)
 	default:
 		r.fail(start, "unknown %s", opName(code))
 	}
+}
+
+// local reads local.get, local.set and local.tee.
+func (f *fn) local(code byte) {
+	i := f.r.index("local", len(f.locals))
+	switch {
+	case !f.r.ok():
+	case code == opLocalGet:
+		f.values.push(f.locals[i])
+	default:
+		f.assigned(i)
+	}
+}
+
+// typedSelect reads the type of a select that has one.
+func (f *fn) typedSelect(start int) {
+	if at := f.r.pos; f.r.byte() != 1 {
+		f.r.fail(at, "invalid result arity of select")
+	}
+	t := f.m.valueType(f.r)
+	f.values.pop(3)
+	f.values.push(t)
+	f.selectOf(start, t)
 }
 
 // memArg reads alignment and offset of a memory access.
@@ -248,9 +309,14 @@ func (f *fn) memoryOp(start int, code byte) {
 
 // tableOp reads table.get and table.set.
 func (f *fn) tableOp(code byte) {
-	f.r.index("table", len(f.m.tables))
-	if code == opTableSet {
+	i := f.r.index("table", len(f.m.tables))
+	switch {
+	case !f.r.ok():
+	case code == opTableSet:
 		f.m.cannotRestore("writes a table (table.set)")
+	default:
+		f.values.pop(1)
+		f.values.push(f.m.tables[i].elem)
 	}
 }
 
@@ -291,8 +357,11 @@ func (f *fn) callOrRef(start int, code byte) {
 // callType charges for moving the values of a call.
 func (f *fn) callType(t uint32) {
 	f.calls = true
-	f.values += len(f.m.types[t].Results)
-	f.plan.spend(len(f.m.types[t].Params) + len(f.m.types[t].Results))
+	typ := f.m.types[t]
+	f.given += len(typ.Results)
+	f.plan.spend(len(typ.Params) + len(typ.Results))
+	f.values.pop(len(typ.Params))
+	f.values.push(typ.Results...)
 }
 
 // vector reads what follows opVec.
@@ -304,6 +373,7 @@ func (f *fn) vector(start int) {
 	}
 	o := vecOps[code]
 	f.plan.spend(int(o.cost))
+	f.values.apply(vecEffects[code])
 	switch o.imm {
 	case immNone:
 	case immMem:
@@ -325,6 +395,7 @@ func (f *fn) atomic(start int) {
 	f.m.uses(FeatureThreads)
 	code := f.r.byte()
 	f.plan.spend(costSync)
+	f.values.apply(atomicEffect(code))
 	switch {
 	case !f.r.ok():
 	case code == atomicFence:
@@ -351,7 +422,9 @@ func (f *fn) misc(start int) {
 	case !f.r.ok():
 	case code < miscMemoryInit: // saturating conversions
 		f.plan.spend(costOne)
+		f.values.apply(miscEffects[code])
 	case code <= miscTableFill:
+		f.values.apply(miscEffects[code])
 		f.bulk(start, byte(code))
 	default:
 		f.r.fail(start, "unknown instruction 0xfc %d", code)
@@ -422,59 +495,70 @@ func (f *fn) edit(start int, kind editKind, arg uint32) {
 	f.edits = append(f.edits, edit{at: start, end: f.r.pos, kind: kind, arg: arg})
 }
 
-// blockType reads a block type and returns how many values it takes and gives.
-func (f *fn) blockType() (params, results int) {
+// blockType reads a block type.
+func (f *fn) blockType() (params, results []ValueType) {
 	r := f.r
 	if r.left() == 0 {
 		r.byte()
-		return 0, 0
+		return nil, nil
 	}
 	if b := r.buf[r.pos]; b == 0x40 {
 		r.pos++
-		return 0, 0
+		return nil, nil
 	} else if b&0xc0 == 0x40 { // a negative number of one byte
-		f.m.valueType(r)
-		return 0, 1
+		if t := f.m.valueType(r); t <= 0xff {
+			return nil, oneResult[t]
+		} else {
+			return nil, []ValueType{t}
+		}
 	}
 	start, i := r.at(), r.signed(33)
 	if r.ok() && (i < 0 || i >= int64(len(f.m.types))) {
 		r.fail(start, "unknown type %d, the module has %d", i, len(f.m.types))
 	}
 	if !r.ok() {
-		return 0, 0
+		return nil, nil
 	}
 	t := f.m.types[i]
-	f.values += len(t.Params) + len(t.Results)
+	f.given += len(t.Params) + len(t.Results)
 	f.plan.spend(len(t.Params) + len(t.Results))
-	return len(t.Params), len(t.Results)
+	return t.Params, t.Results
+}
+
+// openFrame begins a block.
+func (f *fn) openFrame(code byte) *frame {
+	fr := frame{op: code}
+	fr.params, fr.results = f.blockType()
+	fr.entry = f.plan.cur
+	fr.outer = f.values.enter(fr.params)
+	f.frames = append(f.frames, fr)
+	return &f.frames[len(f.frames)-1]
 }
 
 // openBlock reads block, loop and if.
 func (f *fn) openBlock(code byte) {
-	params, results := f.blockType()
-	fr := frame{op: code, entry: f.plan.cur, carried: results}
+	fr := f.openFrame(code)
 	switch code {
 	case opLoop:
-		fr.carried = params
 		f.loops++
 		f.nest++
 		f.deepest = max(f.deepest, f.nest)
 		if f.point(f.r.pos, fr.entry, true) {
 			fr.header = f.plan.cur
-			f.plan.charges[fr.header].turn = params == 0
+			f.plan.charges[fr.header].turn = len(fr.params) == 0
 		}
 	case opIf:
 		f.point(f.r.pos, fr.entry, false)
 	}
-	f.frames = append(f.frames, fr)
 }
 
 // tryTable reads a try_table with its catch clauses, whose labels are those outside of it.
 func (f *fn) tryTable() {
 	f.m.uses(FeatureExceptions)
 	f.tries = true
-	_, results := f.blockType()
-	fr := frame{op: opTryTable, entry: f.plan.cur, carried: results}
+	fr := f.openFrame(opTryTable)
+	inside := *fr
+	f.frames = f.frames[:len(f.frames)-1]
 	for n := f.r.count(2); n > 0 && f.r.ok(); n-- {
 		at, kind := f.r.at(), f.r.byte()
 		switch kind {
@@ -486,7 +570,7 @@ func (f *fn) tryTable() {
 		}
 		f.readLabel()
 	}
-	f.frames = append(f.frames, fr)
+	f.frames = append(f.frames, inside)
 }
 
 // readLabel reads a label and marks its block as a target.
@@ -495,7 +579,7 @@ func (f *fn) readLabel() {
 	if f.r.ok() {
 		fr := &f.frames[len(f.frames)-1-int(i)]
 		fr.used = true
-		f.plan.spend(fr.carried)
+		f.plan.spend(len(fr.carried()))
 	}
 }
 
@@ -532,6 +616,7 @@ func (f *fn) elseArm(start int) {
 		return
 	}
 	fr.op = opElse
+	f.values.restart(fr.params)
 	f.point(f.r.pos, fr.entry, false)
 }
 
@@ -539,6 +624,8 @@ func (f *fn) elseArm(start int) {
 func (f *fn) closeBlock() {
 	fr := f.frames[len(f.frames)-1]
 	f.frames = f.frames[:len(f.frames)-1]
+	f.values.restart(fr.results)
+	f.values.base = fr.outer
 	if fr.op == opLoop {
 		f.nest--
 	}

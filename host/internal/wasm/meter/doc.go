@@ -10,9 +10,13 @@
 //   - An import, by default "amygdala" "fuel" of type (i64) -> (i64). It becomes the last imported function, so the functions that the
 //     module defines move up by one. Every function index in the module is shifted: calls, ref.func, elements, exports, start, names.
 //   - A mutable i64 global behind all others, the counter, which begins at zero.
-//   - One helper function behind all others for each bulk instruction in use, see below.
+//   - Helper functions behind all others: one for each bulk instruction in use, see below, and one for each list of types of the locals
+//     that a loop's check carries through the call of the import.
 //   - Exports of the counter and of every mutable global, under names that start with [ReservedPrefix].
-//   - Types behind all others, for these.
+//   - Types behind all others, for these. The metered module needs multi-value, which WebAssembly 2.0 has.
+//
+// One thing is changed that has nothing to do with fuel: a select of floats or vectors becomes an if, because wazero 1.12 compiles such
+// a select wrongly on amd64. See values.go.
 //
 // Each function pays at its entry, at its loop headers and where its control flow splits or joins. It looks whether the counter is
 // below zero at loop headers, at the entry if it calls anything, and at least every 16,384 units of straight-line code. So at most
@@ -64,7 +68,8 @@
 // No judgement on injected parts fails unless one on original parts did. Charges and checks are of type [] -> [], so they may stand
 // between any two instructions, reachable or not, and leave the stack of every later instruction as it was. The block around a body
 // has the function's results as its type and takes the function's label, at the same depth. The injected local comes behind all
-// others and has a default value. A bulk instruction is replaced by a call of a helper of the same type, which consumes and gives the
+// others and has a default value, as have those for selects. A select of type T becomes an if of type [T T] -> [T] behind the same
+// condition, valid when both operands are of type T, as select is. A bulk instruction is replaced by a call of a helper of the same type, which consumes and gives the
 // same values under the same rules. What else the validity of that instruction demands (that segment and table fit together, for
 // one) is demanded by the copy of the instruction in the helper, with the same immediates: the helper is valid if and only if these
 // demands are met. Its index demands were checked already. Imports, counter and exports are valid by construction; that a module's

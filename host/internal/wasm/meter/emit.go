@@ -32,15 +32,54 @@ func (f *fn) emit(pos, start, end int) []byte {
 // cached says that the function keeps the counter in a local.
 func (f *fn) cached() bool { return (f.calls || f.loops > 0) && !f.tries }
 
-// emitLocals copies the declarations of locals, and adds the counter's.
+// emitLocals copies the declarations of locals, and adds those of the counter and of selects.
 func (f *fn) emitLocals(out []byte, pos, start int) []byte {
-	if !f.cached() {
-		return append(out, f.r.buf[pos:start]...)
+	var added []ValueType
+	if f.cached() {
+		added = append(added, I64)
+	}
+	for _, t := range scratchTypes {
+		if f.scratch[t] {
+			added = append(added, t)
+		}
 	}
 	r := &reader{buf: f.r.buf, pos: pos, end: start}
-	out = appendU32(out, r.u32()+1)
+	out = appendU32(out, r.u32()+uint32(len(added)))
 	out = append(out, f.r.buf[r.pos:start]...)
-	return append(out, 1, byte(I64))
+	for _, t := range added {
+		out = append(out, 1, byte(t))
+	}
+	return out
+}
+
+// scratchTypes are the types that emitSelect has locals for, in the order of these.
+var scratchTypes = []ValueType{F32, F64, V128}
+
+// scratchLocal is the local that emitSelect uses for a type.
+func (f *fn) scratchLocal(t ValueType) uint32 {
+	i := len(f.locals)
+	if f.cached() {
+		i++
+	}
+	for _, s := range scratchTypes {
+		if s == t {
+			break
+		}
+		if f.scratch[s] {
+			i++
+		}
+	}
+	return uint32(i)
+}
+
+// emitSelect writes an if that takes the operands of a select and gives the same result.
+func (f *fn) emitSelect(out []byte, t ValueType) []byte {
+	local := f.scratchLocal(t)
+	typ := f.m.typeIndex(FuncType{Params: []ValueType{t, t}, Results: []ValueType{t}})
+	out = appendS64(append(out, opIf), int64(typ))
+	out = append(out, opDrop, opElse)
+	out = append(appendU32(append(out, opLocalSet), local), opDrop)
+	return append(appendU32(append(out, opLocalGet), local), opEnd)
 }
 
 // wrap opens a block that takes the place of the function's own label, so that branches to it pass the write-back at the end.
@@ -63,6 +102,8 @@ func (f *fn) apply(out []byte, e edit) []byte {
 		return f.emitCharge(out, int(e.arg))
 	case editRefFunc:
 		return appendU32(append(out, opRefFunc), e.arg)
+	case editSelect:
+		return f.emitSelect(out, ValueType(e.arg))
 	}
 	code := f.r.buf[e.at]
 	out = f.writeBack(out)

@@ -28,10 +28,11 @@ const fuzzBudget = 60_000
 var fuzzOptions = meter.Options{MaxMemoryPages: 64, MaxTableElements: 100_000}
 
 // fuzzRuntime is a runtime that outlives the cases of a fuzz run. The compiled code of each case is released.
-func fuzzRuntime(t testing.TB, h *host) wazero.Runtime {
+func fuzzRuntime(t testing.TB, cfg wazero.RuntimeConfig, h *host) wazero.Runtime {
 	t.Helper()
 	ctx := context.Background()
-	rt := wazero.NewRuntimeWithConfig(ctx, runtimeConfig().WithMemoryLimitPages(64).WithDebugInfoEnabled(false))
+	cfg = cfg.WithCoreFeatures(allFeatures).WithMemoryLimitPages(64).WithDebugInfoEnabled(false)
+	rt := wazero.NewRuntimeWithConfig(ctx, cfg)
 	if spectest, err := os.ReadFile(filepath.Join(specPath(), "testdata", "spectest.wasm")); err == nil {
 		if _, err := rt.InstantiateWithConfig(ctx, spectest, wazero.NewModuleConfig()); err != nil {
 			t.Fatal(err)
@@ -54,13 +55,27 @@ type pair struct {
 	account        *host
 }
 
-func newPair(t testing.TB) *pair {
+// newPair makes a pair; plain is how modules run without metering. Metered, they are compiled.
+func newPair(t testing.TB, plain wazero.RuntimeConfig) *pair {
 	h := &host{slice: 500, budget: fuzzBudget}
-	return &pair{plain: fuzzRuntime(t, nil), metered: fuzzRuntime(t, h), account: h}
+	return &pair{
+		plain:   fuzzRuntime(t, plain, nil),
+		metered: fuzzRuntime(t, wazero.NewRuntimeConfigCompiler(), h),
+		account: h,
+	}
 }
 
-// thePair is shared by the cases of one fuzzing process.
-var thePair = sync.OnceValue(func() *pair { return newPair(new(testing.B)) })
+// compiledPair and interpretedPair are shared by the cases of a process. Generated modules are compared with the interpreter, because
+// wazero's compiler has a mistake of its own that metering works around, see values.go. The compiler is the better judge of
+// modules at the edge of validity, where the interpreter takes traps in another order.
+var (
+	compiledPair = sync.OnceValue(func() *pair {
+		return newPair(new(testing.B), wazero.NewRuntimeConfigCompiler())
+	})
+	interpretedPair = sync.OnceValue(func() *pair {
+		return newPair(new(testing.B), wazero.NewRuntimeConfigInterpreter())
+	})
+)
 
 // outcome says how far a comparison got, so that a test can tell that it compared something.
 type outcome int
@@ -150,6 +165,9 @@ func (p *pair) sameCall(t testing.TB, a, b api.Module, name string, def api.Func
 		return false
 	}
 	want, err := a.ExportedFunction(name).Call(context.Background(), args...)
+	if err != nil && strings.Contains(err.Error(), "stack overflow") {
+		return false // the interpreter's stack is smaller
+	}
 	if fmt.Sprint(trap(err)) != fmt.Sprint(trap(err2)) {
 		t.Fatalf("%s %d, plain: %v\nmetered: %v", name, args, err, err2)
 	}
@@ -208,7 +226,7 @@ func TestGenerated(t *testing.T) {
 	if testing.Short() {
 		n = 100
 	}
-	p, count := newPair(t), map[outcome]int{}
+	p, count := interpretedPair(), map[outcome]int{}
 	for seed := range n {
 		data := entropy(uint64(seed), 700)
 		func() {
@@ -242,7 +260,7 @@ func TestMutated(t *testing.T) {
 	if testing.Short() {
 		n = 2000
 	}
-	p, count := newPair(t), map[outcome]int{}
+	p, count := compiledPair(), map[outcome]int{}
 	r := rand.New(rand.NewPCG(2, 3))
 	for range n {
 		bin := mutate(r, corpus[r.IntN(len(corpus))])
@@ -293,7 +311,7 @@ func FuzzRewrite(f *testing.F) {
 	f.Add(tightLoop())
 	f.Fuzz(func(t *testing.T, bin []byte) {
 		if len(bin) < 1<<16 {
-			thePair().compare(t, bin)
+			compiledPair().compare(t, bin)
 		}
 	})
 }
@@ -305,7 +323,7 @@ func FuzzGenerated(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if len(data) < 4000 {
-			if got := thePair().compare(t, generate(data)); got < exhausted {
+			if got := interpretedPair().compare(t, generate(data)); got < exhausted {
 				t.Fatalf("the generator wrote a module that is refused or invalid: %v", got)
 			}
 		}

@@ -138,7 +138,14 @@ func (g *gen) expr(t byte, depth int) {
 	case 5:
 		g.op(0x23, byte(index(t)))
 	case 6:
-		g.choose(t, depth)
+		g.expr(t, depth+1)
+		g.expr(t, depth+1)
+		g.expr(i32t, depth+1)
+		if g.pick(2) == 0 {
+			g.op(0x1b)
+		} else {
+			g.op(0x1c, 1, t)
+		}
 	case 7:
 		g.block(0x02, t, depth)
 	case 8:
@@ -155,18 +162,6 @@ func (g *gen) expr(t byte, depth int) {
 	default:
 		g.query(t, depth)
 	}
-}
-
-// choose selects between two values, but not floats: wazero's compiler for amd64 reads a register that it never set when one of them
-// comes from the stack, metered or not.
-func (g *gen) choose(t byte, depth int) {
-	g.expr(t, depth+1)
-	if t == f64t {
-		return
-	}
-	g.expr(t, depth+1)
-	g.expr(i32t, depth+1)
-	g.op(0x1b)
 }
 
 // convert makes a t from another type.

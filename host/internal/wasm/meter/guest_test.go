@@ -96,8 +96,7 @@ func (h *host) used() int64 {
 
 // runtimeConfig is how the tests run modules.
 func runtimeConfig() wazero.RuntimeConfig {
-	return wazero.NewRuntimeConfigCompiler().WithCoreFeatures(suites[len(suites)-1].features | suites[5].features | suites[4].features |
-		suites[2].features)
+	return wazero.NewRuntimeConfigCompiler().WithCoreFeatures(allFeatures)
 }
 
 // start instantiates a module whose fuel does not run out until budget is used.

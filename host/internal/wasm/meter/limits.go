@@ -18,6 +18,7 @@ const (
 	maxParams   = 1000
 	maxResults  = 1000
 	maxLocals   = 50_000
+	maxStack    = 1 << 17 // values on the stack of one function
 	maxCharges  = 1 << 17 // places where control splits or joins, in one function
 	maxElements = 10_000_000
 	maxPages    = 1 << 16

@@ -64,6 +64,14 @@ var suites = []struct {
 	},
 }
 
+// allFeatures are those of all suites.
+var allFeatures = func() (all api.CoreFeatures) {
+	for _, s := range suites {
+		all |= s.features
+	}
+	return all
+}()
+
 // specOptions lets the threads suite use its waits.
 var specOptions = meter.Options{AllowWait: true}
 
