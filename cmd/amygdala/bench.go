@@ -67,10 +67,18 @@ times are this machine's. Texts differ from call to call, so that no cache flatt
 }
 
 func (b *bench) run(ctx context.Context) error {
-	for _, g := range []struct {
+	groups := []struct {
 		name string
 		run  func(context.Context) error
-	}{{"engine", b.engine}, {"inspect", b.inspect}, {"reload", b.reload}, {"serve", b.serve}} {
+	}{{"engine", b.engine}, {"inspect", b.inspect}, {"reload", b.reload}, {"serve", b.serve}}
+	known := false
+	for _, g := range groups {
+		known = known || b.wants(g.name)
+	}
+	if !known {
+		return fmt.Errorf("unknown group %q: use engine, inspect, reload or serve", b.only)
+	}
+	for _, g := range groups {
 		if !b.wants(g.name) {
 			continue
 		}

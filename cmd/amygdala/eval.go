@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	v1 "github.com/amygdala-host/amygdala/abi/v1"
 	"github.com/amygdala-host/amygdala/host"
 )
 
@@ -33,6 +34,9 @@ equals its label; jailbreak and prompt_injection count as one family. Rows label
 another kind than url and tool_call. Figures are never pooled over files.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, files []string) error {
+			if misses != "" && !slices.Contains([]string{"fn", "fp", "hold"}, misses) {
+				return fmt.Errorf("unknown column %q: use fn, fp or hold", misses)
+			}
 			h, err := open.open(cmd.Context(), io)
 			if err != nil {
 				return err
@@ -108,14 +112,14 @@ func newEvaluation(file, list string, out io.Writer) *evaluation {
 }
 
 func (e *evaluation) read(ctx context.Context, h *host.Host, name string, in io.Reader) error {
-	f, err := openInput(name, in)
+	f, err := openRows(ctx, name, in)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
 	return eachRow(name, f, func(_ int, r *row) error {
-		if r.Label == "" {
-			return errors.New(`a "label" is required: benign or a threat's name`)
+		if err := checkLabel(r.Label); err != nil {
+			return err
 		}
 		if leftOut(r) {
 			return nil
@@ -131,6 +135,17 @@ func (e *evaluation) read(ctx context.Context, h *host.Host, name string, in io.
 		e.count(r, d)
 		return nil
 	})
+}
+
+// checkLabel refuses a label that no finding could ever equal: it would count as a miss.
+func checkLabel(label string) error {
+	if label == "" {
+		return errors.New(`a "label" is required: benign or a threat's name`)
+	}
+	if _, ok := v1.ParseThreat(label); ok || label == "benign" || label == "policy_block" {
+		return nil
+	}
+	return fmt.Errorf("unknown label %q: use benign, policy_block or a threat's name", label)
 }
 
 // leftOut are rows that say nothing about detection: see the command's help.
@@ -260,7 +275,7 @@ func (s *evalScore) print(w io.Writer) {
 	if s.Label == "" {
 		subset = "(all)"
 	}
-	fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t%s\t%s\t%.0f\t%.0f\t\n", filepath.Base(s.File), subset, s.Label, s.N, s.TP, s.FN, s.FP, s.TN, s.Hold,
+	fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t%s\t%s\t%.0f\t%.0f\t\n", printable(filepath.Base(s.File)), printable(subset), s.Label, s.N, s.TP, s.FN, s.FP, s.TN, s.Hold,
 		percent(s.Recall), percent(s.FPR), percent(s.Precision), percent(s.F1), s.P50, s.P99)
 }
 

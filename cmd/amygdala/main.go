@@ -16,6 +16,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // whoever does not want to wait sends the signal again
 	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
@@ -52,7 +53,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, errw io.Writer) 
 		fmt.Fprintln(errw, "amygdala: interrupted")
 		return exitError
 	}
-	fmt.Fprintf(errw, "amygdala: %v\n", err)
+	fmt.Fprintf(errw, "amygdala: %s\n", printableText(err.Error()))
 	return exitError
 }
 

@@ -49,6 +49,9 @@ func packFile(ctx context.Context, file, manifest, assetDir string) ([]byte, err
 	if err != nil {
 		return nil, err
 	}
+	if st, err := os.Stat(assetDir); assetDir != "" && (err != nil || !st.IsDir()) {
+		return nil, errors.Join(fmt.Errorf("--assets %s is not a folder", assetDir), err)
+	}
 	assets, err := readAssets(assetDir)
 	if err != nil {
 		return nil, err
@@ -124,17 +127,17 @@ func inspectPlugin(io stdio, name string, data []byte, asJSON bool) error {
 	}
 	fmt.Fprintf(io.out, "%s %s  %s, abi %d, %s\n", m.Name, m.Version, m.Kind, m.ABI, m.Encoding)
 	if m.Summary != "" {
-		fmt.Fprintf(io.out, "  summary   %s\n", m.Summary)
+		fmt.Fprintf(io.out, "  summary   %s\n", printable(m.Summary))
 	}
 	fmt.Fprintf(io.out, "  sha256    %x\n  module    %d bytes\n  ops       %s\n", p.SHA256, len(p.Module), names(m.Ops))
 	if m.Kind == v1.PluginKindDetector {
 		fmt.Fprintf(io.out, "  threats   %s\n  wakes on  %s\n", names(m.Threats), wakeText(m.Wake))
 	}
 	for _, a := range p.Assets {
-		fmt.Fprintf(io.out, "  asset     %s, %d bytes\n", a.Name, len(a.Data))
+		fmt.Fprintf(io.out, "  asset     %s, %d bytes\n", printable(a.Name), len(a.Data))
 	}
 	for _, g := range m.Grants {
-		fmt.Fprintf(io.out, "  grant     %s %s\n", g.Type, g.Value)
+		fmt.Fprintf(io.out, "  grant     %s %s\n", g.Type, printable(g.Value))
 	}
 	signed := "unsigned"
 	if len(m.Signature) > 0 {

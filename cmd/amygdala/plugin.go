@@ -205,9 +205,9 @@ func printPlugins(io stdio, st *guest.Status) error {
 	tw := tabwriter.NewWriter(io.out, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(tw, "NAME\tVERSION\tKIND\tSTATE\tSOURCE\tSHA256")
 	for _, p := range st.Plugins {
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%.12s\n", p.Name, p.Version, p.Kind, p.State, p.Source, p.SHA256)
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%.12s\n", printable(p.Name), p.Version, p.Kind, p.State, printable(p.Source), p.SHA256)
 		if p.LastError != nil {
-			fmt.Fprintf(tw, "\t%s: %s\t\t\t\t\n", p.LastError.Stage, p.LastError.Message)
+			fmt.Fprintf(tw, "\t%s: %s\t\t\t\t\n", p.LastError.Stage, printable(p.LastError.Message))
 		}
 	}
 	return tw.Flush()

@@ -1,14 +1,9 @@
 package main
 
 import (
-	"bufio"
-	"compress/gzip"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 
 	v1 "github.com/amygdala-host/amygdala/abi/v1"
@@ -74,51 +69,3 @@ func parseKind(s string) (v1.PayloadKind, error) {
 
 // maxLine bounds one JSONL line: the default payload cap of 4 MiB, escaped at worst six-fold, and some room.
 const maxLine = 32 << 20
-
-// eachRow calls f for each line of r with its line number. An undecodable line is an error that names file and line.
-func eachRow(name string, r io.Reader, f func(line int, row *row) error) error {
-	sc := bufio.NewScanner(r)
-	sc.Buffer(make([]byte, 64<<10), maxLine)
-	line := 0
-	for sc.Scan() {
-		line++
-		text := sc.Bytes()
-		if len(strings.TrimSpace(string(text[:min(len(text), 64)]))) == 0 && len(strings.TrimSpace(string(text))) == 0 {
-			continue
-		}
-		var x row
-		if err := json.Unmarshal(text, &x); err != nil {
-			return fmt.Errorf("%s:%d: not a JSON row: %w", name, line, err)
-		}
-		if err := f(line, &x); err != nil {
-			return fmt.Errorf("%s:%d: %w", name, line, err)
-		}
-	}
-	if err := sc.Err(); err != nil {
-		return fmt.Errorf("%s:%d: %w", name, line+1, err)
-	}
-	return nil
-}
-
-// openInput opens a file, or in for "-"; names that end in .gz are unpacked.
-func openInput(name string, in io.Reader) (io.ReadCloser, error) {
-	if name == "-" {
-		return io.NopCloser(in), nil
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	if !strings.HasSuffix(name, ".gz") {
-		return f, nil
-	}
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		f.Close()
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return struct {
-		io.Reader
-		io.Closer
-	}{z, f}, nil
-}

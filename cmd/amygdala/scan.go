@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
 	"strings"
 	"sync"
@@ -86,7 +85,7 @@ func (s *scanner) run(ctx context.Context, h *host.Host, files []string) error {
 }
 
 func (s *scanner) file(ctx context.Context, h *host.Host, name string) error {
-	data, err := readAll(name, s.in, h.MaxPayload())
+	data, err := readAll(ctx, name, s.in, h.MaxPayload())
 	if err != nil {
 		return err
 	}
@@ -103,16 +102,13 @@ func (s *scanner) file(ctx context.Context, h *host.Host, name string) error {
 }
 
 // readAll reads one byte more than the host accepts, so that an oversized input is held and not cut.
-func readAll(name string, in io.Reader, limit int) ([]byte, error) {
-	if name != "-" {
-		f, err := os.Open(name)
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
-		in = f
+func readAll(ctx context.Context, name string, in io.Reader, limit int) ([]byte, error) {
+	f, err := openInput(ctx, name, in)
+	if err != nil {
+		return nil, err
 	}
-	data, err := io.ReadAll(io.LimitReader(in, int64(limit)+1))
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -121,7 +117,7 @@ func readAll(name string, in io.Reader, limit int) ([]byte, error) {
 
 func printDecision(w io.Writer, name string, data []byte, d *host.Decision) error {
 	b := bufio.NewWriter(w)
-	fmt.Fprintf(b, "%s: %s  (score %.2f, generation %d, fuel %d)\n", name, strings.ToUpper(string(d.Verdict)), d.Score, d.Generation, d.Fuel)
+	fmt.Fprintf(b, "%s: %s  (score %.2f, generation %d, fuel %d)\n", printable(name), strings.ToUpper(string(d.Verdict)), d.Score, d.Generation, d.Fuel)
 	for _, why := range d.Held {
 		fmt.Fprintf(b, "  held: %s\n", why)
 	}
@@ -158,7 +154,7 @@ type result struct {
 // rows judges a JSONL file with one worker per core and prints in input order. The queue between reading and printing is bounded, so
 // memory does not grow with the file.
 func (s *scanner) rows(ctx context.Context, h *host.Host, name string) error {
-	in, err := openInput(name, s.in)
+	in, err := openRows(ctx, name, s.in)
 	if err != nil {
 		return err
 	}

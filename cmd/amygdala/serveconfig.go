@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"gopkg.in/yaml.v3"
@@ -46,6 +47,12 @@ func (c serveConfig) resolve(cmd *cobra.Command, file string, flags *hostFlags) 
 	dec.KnownFields(true)
 	if err := dec.Decode(&fromFile); err != nil && !errors.Is(err, io.EOF) {
 		return c, fmt.Errorf("%s: %w", file, err)
+	}
+	if err := dec.Decode(&yaml.Node{}); !errors.Is(err, io.EOF) {
+		return c, fmt.Errorf("%s: there is more than one document in the file", file)
+	}
+	if fromFile.Addr == "" || slices.Contains(slices.Concat(fromFile.Plugins, fromFile.Signatures), "") {
+		return c, fmt.Errorf("%s: addr, and each entry of plugins and signatures, must say something; leave the key out for the default", file)
 	}
 	given := cmd.Flags().Changed
 	if !given("addr") {

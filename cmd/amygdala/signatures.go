@@ -156,7 +156,7 @@ func newSignaturesTest(io stdio) *cobra.Command {
 		Use: "test [FILE|-]...", Short: "Show which signatures match a text, in which view, and what matching costs",
 		Long: `Runs the matcher alone, without detectors: what it prints is evidence, not a verdict. The last column shows how many bytes had to be
 verified, which is what a badly chosen literal makes expensive.`,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			k, err := parseKind(kind)
 			if err != nil {
 				return err
@@ -173,12 +173,12 @@ verified, which is what a badly chosen literal makes expensive.`,
 				args = []string{"-"}
 			}
 			for _, name := range args {
-				data, err := readAll(name, io.in, maxLine)
+				data, err := readAll(cmd.Context(), name, io.in, maxLine)
 				if err != nil {
 					return err
 				}
 				set := view.Of(data, k, view.Limits{})
-				err = testText(io, m, name, set, signatures.Query{Kind: k, Budget: signatures.NewBudget(len(data))})
+				err = testText(io, m, printable(name), set, signatures.Query{Kind: k, Budget: signatures.NewBudget(len(data))})
 				set.Release()
 				if err != nil {
 					return err
