@@ -3,10 +3,11 @@ package main
 import (
 	"encoding/json"
 	"errors"
-	"io"
+	"fmt"
 	"log/slog"
 	"mime"
 	"net/http"
+	"net/netip"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -27,10 +28,12 @@ type api struct {
 	started time.Time
 	host    atomic.Pointer[host.Host]
 	metrics *prometheus.Registry
+	gate    *gate
 }
 
 func (a *api) routes() http.Handler {
 	a.metrics = prometheus.NewRegistry()
+	a.gate = newGate()
 	a.metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", a.healthz)
@@ -96,17 +99,20 @@ func (a *api) readyz(w http.ResponseWriter, _ *http.Request) {
 
 // scan judges one row; any verdict is a 200.
 func (a *api) scan(w http.ResponseWriter, r *http.Request, h *host.Host) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxLine))
+	body, free, err := a.gate.read(http.MaxBytesReader(w, r.Body, maxLine))
+	defer free()
 	if err != nil {
-		status := http.StatusBadRequest
-		if tooBig := new(http.MaxBytesError); errors.As(err, &tooBig) {
-			status = http.StatusRequestEntityTooLarge
-		}
-		fail(w, status, v1.ErrorKindLimit, "read body: "+err.Error())
+		failRead(w, err)
 		return
 	}
-	var x row
-	if err := json.Unmarshal(body, &x); err != nil {
+	leave, err := a.gate.turn(r.Context())
+	if err != nil {
+		busy(w, err)
+		return
+	}
+	defer leave()
+	x, err := decodeRow(body)
+	if err != nil {
 		fail(w, http.StatusBadRequest, v1.ErrorKindInvalid, `the body must be one JSON object such as {"text":"...","kind":"web"}: `+err.Error())
 		return
 	}
@@ -120,16 +126,49 @@ func (a *api) scan(w http.ResponseWriter, r *http.Request, h *host.Host) {
 		a.failErr(w, err)
 		return
 	}
-	a.log.Debug("scan", "id", p.ID, "kind", p.Kind.String(), "source", p.Source, "bytes", len(p.Data), "verdict", d.Verdict, "score", d.Score,
+	a.log.Debug("scan", "id", short(p.ID), "kind", p.Kind.String(), "source", short(p.Source), "bytes", len(p.Data), "verdict", d.Verdict, "score", d.Score,
 		"findings", len(d.Findings), "generation", d.Generation, "fuel", d.Fuel, "elapsed", d.Elapsed)
 	answer(w, http.StatusOK, d)
+}
+
+// failRead answers a body that could not be read.
+func failRead(w http.ResponseWriter, err error) {
+	tooBig := new(http.MaxBytesError)
+	switch {
+	case errors.Is(err, errBusy):
+		busy(w, err)
+	case errors.As(err, &tooBig):
+		fail(w, http.StatusRequestEntityTooLarge, v1.ErrorKindLimit, fmt.Sprintf("the body has more than %d bytes, the most that is read", tooBig.Limit))
+	default:
+		fail(w, http.StatusBadRequest, v1.ErrorKindInvalid, "read body: "+err.Error())
+	}
+}
+
+// busy sends a client away that may come again.
+func busy(w http.ResponseWriter, err error) {
+	w.Header().Set("Retry-After", "1")
+	fail(w, http.StatusServiceUnavailable, v1.ErrorKindUnavailable, err.Error())
+}
+
+// short keeps what a client may choose freely from filling the log.
+func short(s string) string {
+	const most = 200
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "..."
 }
 
 func (a *api) plugins(w http.ResponseWriter, _ *http.Request, h *host.Host) {
 	answer(w, http.StatusOK, h.Status())
 }
 
+// approve widens what a plugin may do, so it is for people on this machine: nobody else is known here.
 func (a *api) approve(w http.ResponseWriter, r *http.Request, h *host.Host) {
+	if !fromHere(r) {
+		fail(w, http.StatusForbidden, v1.ErrorKindDenied, "grants are approved from this machine only; or write them into the policy")
+		return
+	}
 	name := r.PathValue("name")
 	if err := h.Approve(r.Context(), name); err != nil {
 		a.failErr(w, err)
@@ -137,6 +176,12 @@ func (a *api) approve(w http.ResponseWriter, r *http.Request, h *host.Host) {
 	}
 	a.log.Info("grants approved", "plugin", name, "by", r.RemoteAddr)
 	answer(w, http.StatusOK, h.Status())
+}
+
+// fromHere reports whether the client is on this machine and talks to it by a local name.
+func fromHere(r *http.Request) bool {
+	addr, err := netip.ParseAddrPort(r.RemoteAddr)
+	return err == nil && addr.Addr().Unmap().IsLoopback() && localName(r.Host)
 }
 
 // failErr answers with the error's own kind.

@@ -56,9 +56,7 @@ func serve(ctx context.Context, cfg serveConfig, flags *hostFlags, io stdio) err
 		return fmt.Errorf("listen: %w; choose another address with --addr", err)
 	}
 	a := &api{log: log, local: loopback(ln.Addr()), started: time.Now()}
-	srv := &http.Server{Handler: a.routes(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: time.Minute, WriteTimeout: time.Minute,
-		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
-		BaseContext: func(net.Listener) context.Context { return ctx }}
+	srv := newServer(a.routes(), log)
 	failed := make(chan error, 1)
 	go func() { failed <- srv.Serve(ln) }()
 	log.Info("listening", "addr", ln.Addr().String())
@@ -81,12 +79,18 @@ func serve(ctx context.Context, cfg serveConfig, flags *hostFlags, io stdio) err
 	return shutdown(srv)
 }
 
-// shutdown gives requests in flight ten seconds.
+// newServer bounds what a client may send and how long it may take. Requests in flight outlive the signal that stops the service.
+func newServer(h http.Handler, log *slog.Logger) *http.Server {
+	return &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: time.Minute, WriteTimeout: time.Minute,
+		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)}
+}
+
+// shutdown gives requests in flight ten seconds, and cuts off what then still runs.
 func shutdown(srv *http.Server) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	if err := srv.Shutdown(ctx); err != nil && !errors.Is(err, http.ErrServerClosed) {
-		return fmt.Errorf("stop: %w", err)
+		return errors.Join(fmt.Errorf("stop: requests were cut off: %w", err), srv.Close())
 	}
 	return nil
 }
