@@ -261,7 +261,7 @@ func (in *inspection) ask(ctx context.Context, c *asked) {
 	for _, f := range verdict.Findings {
 		name, start, end := c.request.origin(in.views, f)
 		c.findings = append(c.findings, Finding{Threat: f.Threat, Severity: f.Severity, ThreatName: f.Threat.String(), Detector: c.entry.Name,
-			Signature: f.Signature, View: name, Start: start, End: end, Confidence: round(float64(f.Confidence)), SeverityName: f.Severity.String(), Reason: clean(f.Reason)})
+			Signature: clean(f.Signature), View: name, Start: start, End: end, Confidence: round(float64(f.Confidence)), SeverityName: f.Severity.String(), Reason: clean(f.Reason)})
 	}
 }
 
