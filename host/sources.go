@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 
 	"github.com/amygdala-host/amygdala/abi"
@@ -32,10 +33,13 @@ type packCache struct {
 	matcher *signatures.Matcher
 }
 
+// builtinPacks are parsed once in the life of a program.
+var builtinPacks = sync.OnceValues(func() ([]*signatures.Pack, error) { return signatures.Load(signatures.Default()) })
+
 // readSignatures compiles the built-in packs and the operator's. The operator's must pass lint: a signature without examples, or one that a
 // hostile text could make expensive, is refused with its line.
 func (h *Host) readSignatures() (*signatures.Matcher, error) {
-	packs, err := signatures.Load(signatures.Default())
+	packs, err := builtinPacks()
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +58,7 @@ func (h *Host) readSignatures() (*signatures.Matcher, error) {
 }
 
 func (c *packCache) compile(builtin, own []*signatures.Pack) (*signatures.Matcher, error) {
-	all := append(builtin, own...)
+	all := slices.Concat(builtin, own)
 	sum := sha256.New()
 	for _, p := range all {
 		fmt.Fprintf(sum, "%s\n", p.File)

@@ -119,18 +119,30 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// first reads policy and signatures, without which nothing can serve, and makes the first generation.
+// first reads policy and signatures, without which nothing can serve, and makes the first generation. Signatures are compiled while plugins
+// load: each takes a good part of the time a start may take.
 func (g *Generations) first(ctx context.Context) error {
 	var err error
 	if g.policy.value, err = g.opt.Policy(); err != nil {
 		return err
 	}
-	if g.match.value, err = g.opt.Signatures(); err != nil {
-		return err
-	}
+	compiled := make(chan error, 1)
+	go func() {
+		m, err := g.opt.Signatures()
+		g.match.value = m // read after the channel has told
+		compiled <- err
+	}()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.rebuild(ctx)
+	orphans := g.settleAll(ctx)
+	if err := <-compiled; err != nil {
+		for _, s := range g.slots {
+			s.clear()
+		}
+		return errors.Join(err, g.alive.wait())
+	}
+	g.publish(g.policy.value)
+	g.show(orphans)
 	return nil
 }
 
@@ -196,6 +208,13 @@ func refresh[T any](g *Generations, name string, p *part[T], read func() (T, err
 
 // rebuild settles every slot and publishes the result. g.mu is held.
 func (g *Generations) rebuild(ctx context.Context) {
+	orphans := g.settleAll(ctx)
+	g.publish(g.policy.value)
+	g.show(orphans)
+}
+
+// settleAll brings every slot in line with what the sources hold now, and returns the files that belong to none. g.mu is held.
+func (g *Generations) settleAll(ctx context.Context) []orphan {
 	policy := g.policy.value
 	found := look(g.builtins, g.opt.Dirs, g.names)
 	for name := range found.byName {
@@ -217,8 +236,7 @@ func (g *Generations) rebuild(ctx context.Context) {
 			delete(g.slots, name)
 		}
 	}
-	g.publish(policy)
-	g.show(found.orphans)
+	return found.orphans
 }
 
 // publish swaps in a new generation if it would differ from the one that serves.
