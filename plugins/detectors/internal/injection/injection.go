@@ -101,7 +101,14 @@ func (d *detection) clue(p *page, v *v1.View, h *v1.Hit) clue {
 // order is the clue that an order follows a clue which speaks to the assistant. In what a user types there is no need to look: users give
 // orders.
 func (d *detection) order(p *page, c clue) (clue, bool) {
-	if c.role != addressee && c.role != authority || c.worth < addressWorth || d.kind == v1.PayloadKindUserPrompt {
+	least := 0.0
+	switch c.role {
+	case addressee:
+		least = addressWorth
+	case authority:
+		least = claimWorth
+	}
+	if least == 0 || c.worth < least || d.kind == v1.PayloadKindUserPrompt {
 		return clue{}, false
 	}
 	from := c.end

@@ -13,6 +13,7 @@ const (
 	steeringWorth = 0.9
 	orderReach    = 260 // bytes behind the address in which it is looked for
 	addressWorth  = 1.5 // what the address itself must be worth: "you are an AI agent" describes, "note to AI agents" addresses
+	claimWorth    = 2.1 // and a claim of authority: "I am your developer" speaks to the reader, "the user has approved" may not
 )
 
 // order looks for a verb that orders something in and behind [start, end), which speaks to the assistant, within the same paragraph.
