@@ -33,7 +33,8 @@ const (
 // A frame is an open block.
 type frame struct {
 	op byte
-	// header is the charge point at the head of a loop that can be reached, else 0: the first point is never one.
+	// header is the charge point at the head of the innermost loop that can be reached, the block itself included; 0 if there is none,
+	// for the first point is never one.
 	header int
 	// entry is the charge point that covers the code in front of the block, or dead.
 	entry int
@@ -62,8 +63,9 @@ type fn struct {
 	edits  []edit
 	plan   plan
 	values valueStack
-	// scratch says for which types a select needs a local.
+	// scratch says for which types a select needs a local, selects counts these.
 	scratch map[ValueType]bool
+	selects int
 	// calls says that the function calls others, so that it can be part of a recursion.
 	calls bool
 	// tries says that it has a try_table.
@@ -118,7 +120,7 @@ func (f *fn) stack(size int) uint64 { return uint64(size+bodyPerValue*f.given) /
 
 // weight estimates what compiling the function costs.
 func (f *fn) weight() uint64 {
-	blocks, globals := uint64(len(f.plan.charges)), uint64(len(f.m.globals))
+	blocks, globals := uint64(len(f.plan.charges)+2*f.selects), uint64(len(f.m.globals))
 	return blocks*(blocks+32*uint64(len(f.locals))+32*uint64(f.deepest)) + 50*f.reloads() + 2*globals
 }
 
@@ -216,6 +218,7 @@ func (f *fn) selectOf(start int, t ValueType) {
 		f.scratch = map[ValueType]bool{}
 	}
 	f.scratch[t] = true
+	f.selects++
 	f.edits = append(f.edits, edit{at: start, end: f.r.pos, kind: editSelect, arg: uint32(t)})
 }
 
@@ -527,7 +530,7 @@ func (f *fn) blockType() (params, results []ValueType) {
 
 // openFrame begins a block.
 func (f *fn) openFrame(code byte) *frame {
-	fr := frame{op: code}
+	fr := frame{op: code, header: f.frames[len(f.frames)-1].header}
 	fr.params, fr.results = f.blockType()
 	fr.entry = f.plan.cur
 	fr.outer = f.values.enter(fr.params)
@@ -655,14 +658,8 @@ func (f *fn) point(at, parent int, loop bool) bool {
 
 // assigned notes that the innermost loop changes a local, as far as its check carries locals.
 func (f *fn) assigned(local uint32) {
-	if t := f.locals[local]; t.isRef() {
-		return
-	}
-	for i := len(f.frames) - 1; i >= 0; i-- {
-		if h := f.frames[i].header; h > 0 {
-			f.plan.charges[h].assigned(local)
-			return
-		}
+	if h := f.frames[len(f.frames)-1].header; h > 0 && !f.locals[local].isRef() {
+		f.plan.charges[h].assigned(local)
 	}
 }
 
