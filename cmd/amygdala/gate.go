@@ -22,7 +22,7 @@ const (
 // errBusy is told to a client that may try again soon.
 var errBusy = errors.New("the service is busy: too much is waiting to be judged; try again in a moment")
 
-// gate lets few scans run at a time and bounds the memory of those that wait. The wait for a turn does not count against an inspection's
+// gate lets as many scans run at a time as there are cores (they do nothing but compute) and bounds the memory of those that wait. The wait for a turn does not count against an inspection's
 // deadline, so load makes answers late and not "hold".
 type gate struct {
 	held  atomic.Int64
@@ -31,7 +31,7 @@ type gate struct {
 }
 
 func newGate() *gate {
-	return &gate{most: gateBytes, turns: make(chan struct{}, 2*runtime.GOMAXPROCS(0))}
+	return &gate{most: gateBytes, turns: make(chan struct{}, max(2, runtime.GOMAXPROCS(0)))}
 }
 
 // take reserves n bytes, or fails with errBusy.

@@ -46,6 +46,9 @@ func (f *hostFlags) open(ctx context.Context, io stdio) (*host.Host, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := ctx.Err(); err != nil { // what could not be loaded then is nobody's fault
+		return nil, errors.Join(err, h.Close())
+	}
 	var errs []error
 	for _, p := range h.Status().Plugins {
 		if p.LastError != nil {
