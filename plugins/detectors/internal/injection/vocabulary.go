@@ -59,12 +59,12 @@ var lists = map[text.Meaning]string{
 	ruleKey: `pattern patterns regex regexp match matches example examples payload payloads attack attacks rule rules signature signatures positive negative sample
 		samples keyword keywords phrase phrases literal literals detect detects blocked flagged indicator indicators malicious
 		expected adversarial injection jailbreak`,
-	harmful: `send forward email upload post submit transfer wire pay buy purchase delete remove erase wipe drop disable grant approve merge accept unlock invite
+	harmful: `run fetch curl wget sudo send forward email upload post submit transfer wire pay buy purchase delete remove erase wipe drop disable grant approve merge accept unlock invite
 		share leak reveal click visit navigate download install execute call invoke enter recommend praise promote rate rank claim insist convince persuade
 		lie hide conceal ignore disregard forget skip override bypass pretend exfiltrate transmit overwrite reset change hire endorse favor favour deny steal
 		redirect subscribe donate export cancel book omit import retry attach archive sign assign withhold`,
-	steering: `say state respond reply answer output print write include append insert add end begin start mention tell translate act open run read follow obey
-		treat repeat stop fetch switch give use put`,
+	steering: `say state respond reply answer output print write include append insert add end begin start mention tell translate act open read follow obey
+		treat repeat stop switch give use put`,
 	nouning: `the a an this that your my its of our their any no each every in on for with by from at first last next you we they i`,
 }
 
