@@ -74,8 +74,12 @@ func (in *inspection) hold(format string, args ...any) {
 	in.decision.Held = append(in.decision.Held, fmt.Sprintf(format, args...))
 }
 
-// gate refuses what is too large to look at, and notes what is missing to judge anything.
+// gate refuses what is too large or too strange to look at, and notes what is missing to judge anything.
 func (in *inspection) gate() bool {
+	if !in.payload.Kind.Known() {
+		in.hold("the payload's kind %d is none that this version knows", in.payload.Kind)
+		return false
+	}
 	if most := in.set.Policy.Limits.PayloadBytes; len(in.payload.Data) > most {
 		in.hold("the payload has more than %d bytes, the most that is looked at; raise limits.payload in the policy or split it", most)
 		return false
@@ -90,19 +94,27 @@ func (in *inspection) gate() bool {
 
 // read makes the views.
 func (in *inspection) read() {
-	l := in.set.Policy.Limits.Views
-	in.views = view.Of(in.payload.Data, in.payload.Kind, view.Limits{Depth: l.Depth, Views: l.Count, Bytes: l.Bytes(len(in.payload.Data))})
 	in.facts = guest.Facts{Kind: in.payload.Kind, Topic: strings.ToValidUTF8(in.payload.Topic, "\ufffd"), Size: len(in.payload.Data)}
+	l, binary := in.set.Policy.Limits.Views, in.declared()
+	in.views = view.Of(in.payload.Data, in.payload.Kind, view.Limits{Depth: l.Depth, Views: l.Count, Bytes: l.Bytes(len(in.payload.Data)), Binary: binary})
 	for i := range in.views.Views {
 		in.facts.Views = append(in.facts.Views, in.views.Views[i].Name)
 	}
-	if in.views.Undecodable {
-		in.hold("the payload is binary, and no reading of it is text; name its kind or decode it before it is inspected")
+	if in.views.Undecodable && !binary {
+		in.hold("the payload is binary, and no reading of it is text; decode it before it is inspected, or declare the schema of its topic")
 	}
 	if in.views.Truncated {
 		in.short = true
 		in.hold("the payload hides more decodings than the policy allows (limits.views): some of it was not looked at")
 	}
+}
+
+// declared reports whether a detector that takes the payload byte for byte judges this topic: then binary is what the topic is for, and the
+// text in it is read all the same. If that detector fails, the payload holds like any other.
+func (in *inspection) declared() bool {
+	return in.facts.Topic != "" && slices.ContainsFunc(in.set.Entries, func(e *guest.Entry) bool {
+		return e.Plugin != nil && e.Plugin.Manifest().Original && e.Wakes(&in.facts)
+	})
 }
 
 // match runs the signatures over every view. Shadow signatures are noted and change nothing.

@@ -24,6 +24,8 @@ type Limits struct {
 	Views int
 	// Bytes is the most that all decoded views together may hold; default 4 times the payload plus 16 KiB.
 	Bytes int
+	// Binary decodes what looks binary too: the payload has a declared binary schema, and what text is in it must be read.
+	Binary bool
 }
 
 const (
@@ -142,7 +144,7 @@ func Of(data []byte, kind v1.PayloadKind, lim Limits) *Set {
 	s := sets.Get().(*Set)
 	s.kind, s.lim = kind, lim.withDefaults(len(data))
 	s.original(data)
-	for i := 0; i < len(s.Views) && !s.Undecodable; i++ {
+	for i := 0; i < len(s.Views) && (lim.Binary || !s.Undecodable); i++ {
 		s.decode(i)
 	}
 	return s
