@@ -103,6 +103,9 @@ func (o Options) openBuilt(ctx context.Context, root, dir string, names []string
 		if err := Build(ctx, folder(root, name), filepath.Join(dir, name+".wasm")); err != nil {
 			return nil, err
 		}
+		if err := seal(dir, name); err != nil {
+			return nil, failed("keep built plugin", dir, err)
+		}
 	}
 	g := readBuilt(dir, names, "built from "+root)
 	if g == nil {
@@ -123,7 +126,8 @@ func readBuilt(dir string, names []string, from string) []Guest {
 	var out []Guest
 	for _, name := range names {
 		wasm, err := os.ReadFile(filepath.Join(dir, name+".wasm"))
-		if err != nil || !isModule(wasm) { // a crash or a full disk may have left a stump
+		sum, sumErr := os.ReadFile(filepath.Join(dir, name+".sum"))
+		if err != nil || sumErr != nil || string(sum) != digest(wasm) { // a crash or a full disk may have left a part
 			return nil
 		}
 		out = append(out, Guest{Name: name, Wasm: wasm, From: from})
@@ -131,8 +135,16 @@ func readBuilt(dir string, names []string, from string) []Guest {
 	return out
 }
 
-// isModule reports whether data begins like a WebAssembly module.
-func isModule(data []byte) bool { return bytes.HasPrefix(data, []byte("\x00asm\x01\x00\x00\x00")) }
+// seal notes what a built guest holds, so that a damaged one is built again instead of refused at every start.
+func seal(dir, name string) error {
+	wasm, err := os.ReadFile(filepath.Join(dir, name+".wasm"))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, name+".sum"), []byte(digest(wasm)), 0o600)
+}
+
+func digest(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data)) }
 
 // Build compiles the main package in dir to a wasip1 reactor module at out, replacing it atomically. env adds to the environment, for
 // example a module proxy. The build is reproducible: the same sources and toolchain give the same bytes. Errors carry the compiler's text.

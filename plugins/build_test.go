@@ -3,6 +3,7 @@ package plugins
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -19,7 +20,7 @@ func TestBuildToARelativePath(t *testing.T) {
 		t.Fatal(err)
 	}
 	data, err := os.ReadFile("tiny.wasm")
-	if err != nil || !isModule(data) {
+	if err != nil || !strings.HasPrefix(string(data), "\x00asm") {
 		t.Errorf("%d bytes, %v", len(data), err)
 	}
 	entries, err := os.ReadDir(src)
@@ -48,14 +49,21 @@ func TestDamagedCacheIsBuiltAnew(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, damaged := range []string{"", "\x00as", "not wasm"} {
+	const module = "\x00asm\x01\x00\x00\x00"
+	write(module)
+	if g := readBuilt(dir, []string{"x"}, "cached"); g != nil {
+		t.Error("a file that nobody finished was taken for a plugin")
+	}
+	if err := seal(dir, "x"); err != nil {
+		t.Fatal(err)
+	}
+	if g := readBuilt(dir, []string{"x"}, "cached"); len(g) != 1 {
+		t.Error("a finished file was not")
+	}
+	for _, damaged := range []string{"", module[:5], module + "\x00", "not wasm"} {
 		write(damaged)
 		if g := readBuilt(dir, []string{"x"}, "cached"); g != nil {
 			t.Errorf("%q was taken for a plugin", damaged)
 		}
-	}
-	write("\x00asm\x01\x00\x00\x00")
-	if g := readBuilt(dir, []string{"x"}, "cached"); len(g) != 1 {
-		t.Error("a module was not read")
 	}
 }
