@@ -27,8 +27,12 @@ func newMetrics() *metrics {
 }
 
 func (m *metrics) observe(kind v1.PayloadKind, d *Decision) {
-	m.decisions.WithLabelValues(kind.String(), string(d.Verdict)).Inc()
-	m.seconds.WithLabelValues(kind.String()).Observe(d.Elapsed.Seconds())
+	name := "unknown"
+	if kind.Known() {
+		name = kind.String()
+	}
+	m.decisions.WithLabelValues(name, string(d.Verdict)).Inc()
+	m.seconds.WithLabelValues(name).Observe(d.Elapsed.Seconds())
 	m.fuel.Add(float64(d.Fuel))
 	for _, f := range d.Findings {
 		m.findings.WithLabelValues(f.Detector, f.ThreatName).Inc()
