@@ -39,7 +39,7 @@ type Finding struct {
 	ThreatName string      `json:"threat"`
 	Detector   string      `json:"detector"`
 	// Signature is the signature it rests on, or empty.
-	Signature string `json:"signature,omitempty"`
+	Signature string `json:"signature"`
 	// View is the chain of decodings that revealed it; "text" is the payload as it came.
 	View string `json:"view"`
 	// Start and End are byte offsets into the original payload. For a decoded view they cover the encoded run.
@@ -52,7 +52,7 @@ type Finding struct {
 
 // Decision explains one inspection. It holds no payload text.
 type Decision struct {
-	ID       string    `json:"id,omitempty"`
+	ID       string    `json:"id"`
 	Verdict  Verdict   `json:"verdict"`
 	Score    float64   `json:"score"` // the highest confidence of any finding, 0 to 1
 	Findings []Finding `json:"findings"`

@@ -53,7 +53,11 @@ func New(ctx context.Context, opt Options) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	if h.engine, err = NewEngine(filepath.Join(cache, "code")); err != nil {
+	code := filepath.Join(cache, "code")
+	if old, err := os.ReadDir(code); err != nil || len(old) == 0 {
+		opt.Progress("compiling plugins for this machine (once per version, some seconds each)")
+	}
+	if h.engine, err = NewEngine(code); err != nil {
 		return nil, err
 	}
 	if opt.Watch {

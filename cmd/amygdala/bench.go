@@ -21,8 +21,8 @@ type figure struct {
 	Name     string   `json:"name"`
 	Value    float64  `json:"value"`
 	Unit     string   `json:"unit"`
-	Baseline string   `json:"baseline,omitempty"`
-	Ratio    *float64 `json:"ratio,omitempty"`
+	Baseline string   `json:"baseline"`
+	Ratio    *float64 `json:"ratio"` // null: nothing to compare with
 	N        int      `json:"n"`
 }
 

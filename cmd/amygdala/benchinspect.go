@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"regexp"
 	"strings"
 	"time"
 
@@ -78,8 +77,8 @@ func (b *bench) hostile(judge func(v1.PayloadKind, []byte) error, typical time.D
 	return nil
 }
 
-// matching compares the matcher with what one would write without it: every pattern by itself, and one alternation that only runs when
-// some required literal is there.
+// matching compares the matcher with what one would write without it: every pattern by itself; one alternation that runs when a required
+// literal is there; each pattern in windows around its own literals.
 func (b *bench) matching() error {
 	packs, err := signatures.Load(signatures.Default())
 	if err != nil {
@@ -89,80 +88,38 @@ func (b *bench) matching() error {
 	if err != nil {
 		return err
 	}
-	one, all, literals, err := baselinePatterns(packs)
+	base, err := signatures.NewBaseline(packs)
 	if err != nil {
 		return err
 	}
 	const size = 4 << 10
+	texts := make([][]byte, 403)
+	for i := range texts {
+		texts[i] = benignText(size, uint64(i))
+	}
 	var hits []signatures.Hit
 	ours, err := timed(400, func(i int) error {
-		hits, err = m.Match(hits[:0], benignText(size, uint64(i)), signatures.Query{Kind: v1.PayloadKindDoc})
+		hits, err = m.Match(hits[:0], texts[i], signatures.Query{Kind: v1.PayloadKindDoc})
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	text, err := timed(400, func(i int) error { benignText(size, uint64(i)); return nil })
-	if err != nil {
-		return err
-	}
-	mine := max(median(ours)-median(text), time.Microsecond)
-	single, err := timed(5, func(i int) error {
-		t := benignText(size, uint64(i))
-		for _, re := range one {
-			re.FindIndex(t)
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	joined, err := timed(20, func(i int) error {
-		t := benignText(size, uint64(i))
-		if containsAny(strings.ToLower(string(t)), literals) {
-			all.FindAllIndex(t, -1)
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	b.add(figure{Name: "inspect.goregexp_ratio", Value: float64(median(single)) / float64(mine), Unit: "x", N: len(ours),
-		Baseline: fmt.Sprintf("Go regexp, %d patterns one by one, 4 KiB of benign text: %.0f us; the matcher: %.1f us", len(one), us(median(single)), us(mine))})
-	b.add(figure{Name: "inspect.prefilter_regexp_ratio", Value: float64(median(joined)) / float64(mine), Unit: "x", N: len(ours),
-		Baseline: fmt.Sprintf("one alternation of %d patterns after a literal prefilter: %.0f us", len(one), us(median(joined)))})
-	return nil
-}
-
-func baselinePatterns(packs []*signatures.Pack) (one []*regexp.Regexp, all *regexp.Regexp, literals []string, err error) {
-	var sources []string
-	for _, p := range packs {
-		for _, s := range p.Signatures {
-			literals = append(literals, s.Literals[0]...)
-			for _, pattern := range s.Patterns {
-				if !s.Exact {
-					pattern = "(?i)" + pattern
-				}
-				sources = append(sources, "(?:"+pattern+")")
-			}
-		}
-	}
-	for _, s := range sources {
-		re, err := regexp.Compile(s)
+	for _, c := range []struct {
+		name, what string
+		n          int
+		run        func(text []byte) error
+	}{
+		{"goregexp", "Go's regexp, pattern by pattern", 5, func(t []byte) error { base.OneByOne(t, v1.PayloadKindDoc); return nil }},
+		{"prefilter_regexp", "one alternation in Go's regexp, after a literal prefilter", 10, func(t []byte) error { _, err := base.Prefiltered(t, v1.PayloadKindDoc); return err }},
+		{"windowed_regexp", "Go's regexp, each pattern in windows around its own literals", 40, func(t []byte) error { _, err := base.Windowed(t, v1.PayloadKindDoc); return err }},
+	} {
+		theirs, err := timed(c.n, func(i int) error { return c.run(texts[i]) })
 		if err != nil {
-			return nil, nil, nil, err
+			return err
 		}
-		one = append(one, re)
+		b.add(figure{Name: "inspect." + c.name + "_ratio", Value: float64(median(theirs)) / float64(median(ours)), Unit: "x", N: c.n,
+			Baseline: fmt.Sprintf("%s: %.0f us for 4 KiB of benign text; the matcher: %.1f us", c.what, us(median(theirs)), us(median(ours)))})
 	}
-	all, err = regexp.Compile(strings.Join(sources, "|"))
-	return one, all, literals, err
-}
-
-func containsAny(text string, words []string) bool {
-	for _, w := range words {
-		if strings.Contains(text, w) {
-			return true
-		}
-	}
-	return false
+	return nil
 }

@@ -152,10 +152,11 @@ func reportLint(io stdio, packs []*signatures.Pack, strict bool) error {
 func newSignaturesTest(io stdio) *cobra.Command {
 	var dirs []string
 	var kind string
+	var cost int
 	cmd := &cobra.Command{
 		Use: "test [FILE|-]...", Short: "Show which signatures match a text, in which view, and what matching costs",
-		Long: `Runs the matcher alone, without detectors: what it prints is evidence, not a verdict. The last column shows how many bytes had to be
-verified, which is what a badly chosen literal makes expensive.`,
+		Long: `Runs the matcher alone, without detectors: what it prints is evidence, not a verdict. With --cost it also lists the signatures that
+the text made expensive: how often their literals occurred, how often that came to nothing, and the work it took.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			k, err := parseKind(kind)
 			if err != nil {
@@ -172,27 +173,29 @@ verified, which is what a badly chosen literal makes expensive.`,
 			if len(args) == 0 {
 				args = []string{"-"}
 			}
+			profile := m.Profile()
 			for _, name := range args {
 				data, err := readAll(cmd.Context(), name, io.in, maxLine)
 				if err != nil {
 					return err
 				}
 				set := view.Of(data, k, view.Limits{})
-				err = testText(io, m, printable(name), set, signatures.Query{Kind: k, Budget: signatures.NewBudget(len(data))})
+				err = testText(io, profile, printable(name), set, signatures.Query{Kind: k, Budget: signatures.NewBudget(len(data))})
 				set.Release()
 				if err != nil {
 					return err
 				}
 			}
-			return nil
+			return printCosts(io, profile, cost)
 		},
 	}
+	cmd.Flags().IntVar(&cost, "cost", 0, "also list the `N` dearest signatures")
 	cmd.Flags().StringArrayVar(&dirs, "signatures", nil, "a `DIR` or file of packs instead of the built-in ones; may be repeated")
 	cmd.Flags().StringVar(&kind, "kind", "doc", "what the input is: "+kindNames())
 	return cmd
 }
 
-func testText(io stdio, m *signatures.Matcher, name string, set *view.Set, q signatures.Query) error {
+func testText(io stdio, m *signatures.Profile, name string, set *view.Set, q signatures.Query) error {
 	hits, verified := 0, int64(0)
 	for i := range set.Views {
 		v := &set.Views[i]
@@ -212,4 +215,18 @@ func testText(io stdio, m *signatures.Matcher, name string, set *view.Set, q sig
 	}
 	_, err := fmt.Fprintf(io.out, "%s: %d views, %d hits, %d bytes verified\n", name, len(set.Views), hits, verified)
 	return err
+}
+
+// printCosts lists the n dearest signatures.
+func printCosts(io stdio, p *signatures.Profile, n int) error {
+	costs := p.Costs()
+	if n = min(n, len(costs)); n <= 0 {
+		return nil
+	}
+	tw := tabwriter.NewWriter(io.out, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(tw, "SIGNATURE\tWORK\tANCHORS\tCANDIDATES\tREAD\tTRIED\tHITS")
+	for _, c := range costs[:n] {
+		fmt.Fprintf(tw, "%s\t%d\t%d\t%d\t%d\t%d\t%d\n", c.Sig.ID, c.Work, c.Anchors, c.Candidates, c.Read, c.Tried, c.Hits)
+	}
+	return tw.Flush()
 }
