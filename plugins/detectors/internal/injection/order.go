@@ -10,7 +10,7 @@ import (
 // speaks to the assistant, where whatever is ordered is ordered of it.
 const (
 	harmfulWorth  = 1.5
-	steeringWorth = 0.9
+	steeringWorth = 1.0
 	orderReach    = 260 // bytes behind the address in which it is looked for
 	addressWorth  = 1.5 // what the address itself must be worth: "you are an AI agent" describes, "note to AI agents" addresses
 	claimWorth    = 2.1 // and a claim of authority: "I am your developer" speaks to the reader, "the user has approved" may not

@@ -54,8 +54,7 @@ var lists = map[text.Meaning]string{
 		attempt attempts attempted attempting tries trying payload payloads instructing instructs technique techniques vulnerability exploit exploits
 		mitigation classifier scanner quote quoted wrote convince convinces convincing manipulate manipulates manipulating coerce coercing suspicious
 		hypothetical beispiel angreifer exemple attaquant ejemplo atacante esempio exemplo пример например voorbeeld przykład örnek contoh`,
-	afterCue: `example examples phrases phrase attack attacks attacker attackers adversarial injection injections malicious detected flagged blocked pattern
-		patterns payload payloads technique techniques vulnerability exploit suspicious`,
+	afterCue: `example examples phrases phrase attack attacks attacker attackers adversarial injection injections malicious detected flagged blocked pattern patterns payload payloads technique techniques suspicious`,
 	ruleKey: `pattern patterns regex regexp match matches example examples payload payloads attack attacks rule rules signature signatures positive negative sample
 		samples keyword keywords phrase phrases literal literals detect detects blocked flagged indicator indicators malicious
 		expected adversarial injection jailbreak`,
@@ -63,7 +62,7 @@ var lists = map[text.Meaning]string{
 		share leak reveal click visit navigate download install execute call invoke enter recommend praise promote rate rank claim insist convince persuade
 		lie hide conceal ignore disregard forget skip override bypass pretend exfiltrate transmit overwrite reset change hire endorse favor favour deny steal
 		redirect subscribe donate export cancel book omit import retry attach archive sign assign withhold`,
-	steering: `say state respond reply answer output print write include append insert add end begin start mention tell translate act open read follow obey
+	steering: `move place list highlight prefer choose select pick mark set report remember store save replace say state respond reply answer output print write include append insert add end begin start mention tell translate act open read follow obey
 		treat repeat stop switch give use put`,
 	nouning: `the a an this that your my its of our their any no each every in on for with by from at first last next you we they i`,
 }
