@@ -112,9 +112,7 @@ func (in *inspection) read() {
 // declared reports whether a detector that takes the payload byte for byte judges this topic: then binary is what the topic is for, and the
 // text in it is read all the same. If that detector fails, the payload holds like any other.
 func (in *inspection) declared() bool {
-	return in.facts.Topic != "" && slices.ContainsFunc(in.set.Entries, func(e *guest.Entry) bool {
-		return e.Plugin != nil && e.Plugin.Manifest().Original && e.Wakes(&in.facts)
-	})
+	return slices.ContainsFunc(in.set.Entries, func(e *guest.Entry) bool { return e.Expects(in.facts.Topic) })
 }
 
 // match runs the signatures over every view. Shadow signatures are noted and change nothing.

@@ -100,6 +100,12 @@ func (e *Entry) Kind() v1.PluginKind {
 // Wakes reports whether a payload must be shown to this detector. It does not allocate.
 func (e *Entry) Wakes(f *Facts) bool { return e.Kind() == v1.PluginKindDetector && e.wake.on(f) }
 
+// Expects reports whether this detector asks for the payload byte for byte and was woken for payloads on this topic: what arrives there is
+// declared to it, whatever it looks like.
+func (e *Entry) Expects(topic string) bool {
+	return e.Plugin != nil && e.Plugin.manifest.Original && e.Kind() == v1.PluginKindDetector && e.wake.onTopic(topic)
+}
+
 // Excerpts reports whether the detector wants windows around the hits instead of whole views.
 func (e *Entry) Excerpts() bool { return e.Plugin != nil && e.Plugin.manifest.Excerpts }
 

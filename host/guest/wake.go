@@ -1,6 +1,7 @@
 package guest
 
 import (
+	"slices"
 	"strings"
 
 	v1 "github.com/amygdala-host/amygdala/abi/v1"
@@ -67,10 +68,8 @@ func (w *wake) on(f *Facts) bool {
 		w.sizeOver > 0 && uint64(f.Size) > w.sizeOver:
 		return true
 	}
-	for _, pattern := range w.topics {
-		if topicMatches(pattern, f.Topic) {
-			return true
-		}
+	if w.onTopic(f.Topic) {
+		return true
 	}
 	for _, name := range w.views {
 		for _, chain := range f.Views {
@@ -80,6 +79,11 @@ func (w *wake) on(f *Facts) bool {
 		}
 	}
 	return false
+}
+
+// onTopic reports whether a reason names this topic.
+func (w *wake) onTopic(topic string) bool {
+	return slices.ContainsFunc(w.topics, func(pattern string) bool { return topicMatches(pattern, topic) })
 }
 
 // chainHas reports whether a chain of decodings, joined by ">", holds a decoding of this name.

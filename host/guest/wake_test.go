@@ -64,3 +64,28 @@ func TestTopics(t *testing.T) {
 		}
 	}
 }
+
+// TestExpectsByTopicOnly: waking for everything is no declaration of a topic.
+func TestExpectsByTopicOnly(t *testing.T) {
+	entry := func(original bool, w *v1.Wake) *Entry {
+		return &Entry{Plugin: &Plugin{manifest: &v1.Manifest{Kind: v1.PluginKindDetector, Original: original}}, wake: wakeOf(w)}
+	}
+	topics := &v1.Wake{Topics: []string{"a/*"}}
+	for _, c := range []struct {
+		name  string
+		entry *Entry
+		topic string
+		want  bool
+	}{
+		{"its topic", entry(true, topics), "a/b", true},
+		{"another topic", entry(true, topics), "c/d", false},
+		{"no topic", entry(true, topics), "", false},
+		{"wakes for everything", entry(true, &v1.Wake{Always: true}), "a/b", false},
+		{"takes no original", entry(false, topics), "a/b", false},
+		{"missing", &Entry{wake: wakeOf(topics)}, "a/b", false},
+	} {
+		if got := c.entry.Expects(c.topic); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
