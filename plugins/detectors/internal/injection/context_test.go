@@ -100,3 +100,17 @@ func TestThreatName(t *testing.T) {
 		}
 	}
 }
+
+// TestOwnEvidenceOnly says that hits for other detectors prove nothing here, and that a hit without a role stands for itself.
+func TestOwnEvidenceOnly(t *testing.T) {
+	req := &v1.DetectRequest{Kind: web, Views: []*v1.View{{Name: "text", Text: []byte("some words about something")}}, Hits: []*v1.Hit{
+		{Signature: "s", Threat: v1.ThreatSecret, Confidence: 0.95, Start: 0, End: 4}, {Signature: "p", Threat: v1.ThreatPrivilegeEscalation, Confidence: 0.95, Start: 5, End: 9}}}
+	if f := injection.Detect(req).Findings; len(f) != 0 {
+		t.Errorf("found %v in evidence for others", f)
+	}
+	req.Hits[0].Threat = v1.ThreatPromptInjection
+	f := injection.Detect(req).Findings
+	if len(f) != 1 || f[0].Confidence < 0.94 || f[0].Confidence > 0.96 || f[0].Signature != "s" {
+		t.Errorf("a hit without a role gave %v, want its own confidence", f)
+	}
+}

@@ -15,7 +15,7 @@ func crowd(text string, n int) *v1.DetectRequest {
 	req := &v1.DetectRequest{Kind: v1.PayloadKindWeb, Views: []*v1.View{{Name: "text", Text: []byte(text), Size: uint32(len(text))}}}
 	for i := range n {
 		start := i * (len(text) - 8) / n
-		req.Hits = append(req.Hits, &v1.Hit{Signature: fmt.Sprintf("s%d", i%7), Confidence: 0.7, Start: uint32(start), End: uint32(start + 6),
+		req.Hits = append(req.Hits, &v1.Hit{Signature: fmt.Sprintf("s%d", i%7), Threat: v1.ThreatPromptInjection, Confidence: 0.7, Start: uint32(start), End: uint32(start + 6),
 			Tags: []string{"lang:en", "role:" + roles[i%len(roles)]}})
 	}
 	return req
@@ -74,8 +74,8 @@ func FuzzDetect(f *testing.F) {
 		text = strings.ToValidUTF8(text, "?")
 		req := &v1.DetectRequest{Kind: v1.PayloadKind(kind), Views: []*v1.View{{Name: "text", Text: []byte(text)}, {Name: "json", Text: []byte(text), Hidden: true}}}
 		for _, conf := range []float32{0, 0.5, 1} {
-			req.Hits = append(req.Hits, &v1.Hit{Signature: "s", Confidence: conf, View: view, Start: start, End: end, Tags: []string{tag}},
-				&v1.Hit{Signature: "t", Confidence: conf, View: 0, Start: start, End: end, Tags: []string{"role:addressee"}})
+			req.Hits = append(req.Hits, &v1.Hit{Signature: "s", Threat: v1.ThreatPromptInjection, Confidence: conf, View: view, Start: start, End: end, Tags: []string{tag}},
+				&v1.Hit{Signature: "t", Threat: v1.ThreatJailbreak, Confidence: conf, View: 0, Start: start, End: end, Tags: []string{"role:addressee"}})
 		}
 		for _, x := range injection.Detect(req).Findings {
 			if int(x.View) >= len(req.Views) || x.Start >= x.End || int(x.End) > len(text) {

@@ -34,6 +34,9 @@ func Detect(req *v1.DetectRequest) *v1.Verdict {
 	d := detection{kind: req.Kind, weights: weightsOf(req.Kind), seen: map[string]bool{}}
 	hits := make([][]*v1.Hit, len(req.Views))
 	for _, h := range req.Hits {
+		if h.Threat != v1.ThreatPromptInjection && h.Threat != v1.ThreatJailbreak {
+			continue // another detector's evidence
+		}
 		if i := int(h.View); i < len(hits) && len(hits[i]) < maxHits && h.Start < h.End && int(h.End) <= len(req.Views[i].Text) {
 			hits[i] = append(hits[i], h)
 		}
