@@ -1,6 +1,7 @@
 package host_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"log"
@@ -24,9 +25,10 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(d.Verdict, d.Findings[0].ThreatName, "in", d.Findings[0].View)
-	fmt.Printf("%s\n", page[d.Findings[0].Start:d.Findings[0].Start+6])
+	f := d.Findings[0]
+	fmt.Println(d.Verdict, f.ThreatName, "in", f.View)
+	fmt.Println("points at it:", bytes.Contains(page[f.Start:f.End], []byte("ignore all previous instructions")))
 	// Output:
 	// threat prompt_injection in html.comment
-	// ignore
+	// points at it: true
 }
