@@ -62,7 +62,7 @@ var lists = map[text.Meaning]string{
 		share leak reveal click visit navigate download install execute call invoke enter recommend praise promote rate rank claim insist convince persuade
 		lie hide conceal ignore disregard forget skip override bypass pretend exfiltrate transmit overwrite reset change hire endorse favor favour deny steal
 		redirect subscribe donate export cancel book omit import retry attach archive sign assign withhold`,
-	steering: `move place list highlight prefer choose select pick mark set report remember store save replace say state respond reply answer output print write include append insert add end begin start mention tell translate act open read follow obey
+	steering: `create keep withhold lower raise prioritize move place list highlight prefer choose select pick mark set report remember store save replace say state respond reply answer output print write include append insert add end begin start mention tell translate act open read follow obey
 		treat repeat stop switch give use put`,
 	nouning: `the a an this that your my its of our their any no each every in on for with by from at first last next you we they i`,
 }
