@@ -76,6 +76,20 @@ signatures:
 3. A match is dropped if a match of an ` + "`exclude`" + ` overlaps it. One that is merely nearby does nothing, since whoever writes the attack could
    add it; write the context into the exclude instead: ` + "`how to (ignore|forget)`" + `.
 
+## What becomes of a match
+
+A match is evidence, not yet a verdict. It wakes the detectors that ask for its threat; they make it a finding, or do not; and the bands of the
+policy turn findings into a verdict. Of the shipped detectors:
+
+| threat | read by | how |
+|---|---|---|
+| ` + "`prompt_injection`" + `, ` + "`jailbreak`" + ` | ` + "`injection`" + ` | the signature's confidence, weighed by what stands around it |
+| ` + "`exfiltration`" + ` | ` + "`structure`" + ` | likewise |
+| ` + "`secret`" + ` | ` + "`structure`" + ` | likewise, and by the value itself: placeholders and published examples count less |
+| ` + "`ssrf`" + ` | ` + "`structure`" + ` | as it is, in payloads of kind ` + "`url`" + ` and ` + "`tool_call`" + ` only: nothing else makes a request |
+| ` + "`privilege_escalation`" + ` | ` + "`privilege`" + ` | the signature's confidence, weighed by who speaks to whom |
+| ` + "`schema_violation`" + ` | none | it needs a detector of your own |
+
 ## How literals and patterns are read
 
 | you write | it matches | switch off with |
