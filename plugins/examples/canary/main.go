@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -39,7 +40,9 @@ func configure(req *v1.ConfigureRequest) ([]string, error) {
 	var c struct {
 		Tokens []string `json:"tokens"`
 	}
-	if err := json.Unmarshal(req.Config, &c); err != nil {
+	d := json.NewDecoder(bytes.NewReader(req.Config))
+	d.DisallowUnknownFields() // a misspelt setting without effect would deceive its operator
+	if err := d.Decode(&c); err != nil {
 		return nil, fmt.Errorf(`config must be {"tokens": ["..."]}: %w`, err)
 	}
 	for _, t := range c.Tokens {

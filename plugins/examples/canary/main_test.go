@@ -22,8 +22,10 @@ func TestCanary(t *testing.T) {
 	}
 }
 
-func TestShortTokensAreRefused(t *testing.T) {
-	if _, err := configure(&v1.ConfigureRequest{Config: []byte(`{"tokens":["abc"]}`)}); err == nil {
-		t.Error("a token of three bytes was accepted")
+func TestBadSettingsAreRefused(t *testing.T) {
+	for _, config := range []string{`{"tokens":["abc"]}`, `{"tokns":["zq-canary-41"]}`, `{"tokens":"zq-canary-41"}`} {
+		if _, err := configure(&v1.ConfigureRequest{Config: []byte(config)}); err == nil {
+			t.Errorf("%s was accepted", config)
+		}
 	}
 }
