@@ -45,8 +45,11 @@ func (h *Host) readSignatures() (*signatures.Matcher, error) {
 	}
 	var own []*signatures.Pack
 	for _, dir := range h.opt.SignatureDirs {
-		if _, err := os.Stat(dir); err != nil {
+		switch info, err := os.Stat(dir); {
+		case err != nil:
 			return nil, abi.E("read signatures", v1.ErrorKindIO, dir, err)
+		case !info.IsDir():
+			return nil, abi.E("read signatures", v1.ErrorKindInvalid, dir, errors.New("it is not a folder; name the folder that holds the packs"))
 		}
 		more, err := signatures.Load(os.DirFS(dir))
 		if err != nil {

@@ -145,6 +145,9 @@ func (s *sources) lookInto(dir string, names map[string]string) {
 
 // pluginFiles lists the .wasm files of a directory.
 func pluginFiles(dir string) ([]string, error) {
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return nil, errors.New("it is not a folder; name the folder that holds the plugin")
+	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
