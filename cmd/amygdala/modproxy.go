@@ -33,6 +33,9 @@ type modProxy struct {
 	version string
 }
 
+// sdkVersion begins the version of every sdk that a binary carries. x: a semver identifier of digits only may not start with 0.
+const sdkVersion = "v0.0.0-sdk.x"
+
 // openModProxy writes the proxy into the user's cache folder unless it is there already. It is named by the content it serves.
 func openModProxy() (*modProxy, error) {
 	files, err := sdkFiles()
@@ -48,7 +51,7 @@ func openModProxy() (*modProxy, error) {
 		fmt.Fprintf(h, "%s %d\n%s", f.path, len(f.data), f.data)
 	}
 	id := hex.EncodeToString(h.Sum(nil)[:6])
-	p := &modProxy{dir: filepath.Join(base, "amygdala", "modproxy", id), version: "v0.0.0-sdk.x" + id} // x: a semver identifier of digits only may not start with 0
+	p := &modProxy{dir: filepath.Join(base, "amygdala", "modproxy", id), version: sdkVersion + id}
 	if _, err := os.Stat(p.file("zip")); err == nil {
 		return p, nil
 	}

@@ -51,6 +51,9 @@ func (f *hostFlags) open(ctx context.Context, io stdio) (*host.Host, error) {
 	}
 	var errs []error
 	for _, p := range h.Status().Plugins {
+		for _, w := range p.Warnings {
+			fmt.Fprintf(io.err, "amygdala: plugin %s warns: %s\n", p.Name, w)
+		}
 		if p.LastError != nil {
 			errs = append(errs, fmt.Errorf("plugin %s (%s) cannot run: %s: %s", p.Name, p.LastError.Path, p.LastError.Stage, p.LastError.Message))
 		}

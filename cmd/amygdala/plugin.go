@@ -12,11 +12,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"text/template"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/mod/modfile"
 
 	"github.com/amygdala-host/amygdala/host/guest"
 	"github.com/amygdala-host/amygdala/plugins"
@@ -39,7 +41,7 @@ func newPluginNew(io stdio) *cobra.Command {
 		Use: "new KIND NAME", Short: "Make a folder with a working plugin to start from",
 		Long: `Makes the folder NAME with a detector that works, its test and its go.mod. The abi and sdk come from this binary, so nothing is
 fetched. KIND is detector (providers and strategies get a template with their host side).`,
-		Args: cobra.ExactArgs(2), ValidArgs: []string{"detector"},
+		Args: kindAndName, ValidArgs: []string{"detector"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if args[0] != "detector" {
 				return fmt.Errorf("unknown plugin kind %q; use detector", args[0])
@@ -57,6 +59,13 @@ fetched. KIND is detector (providers and strategies get a template with their ho
 			return err
 		},
 	}
+}
+
+func kindAndName(_ *cobra.Command, args []string) error {
+	if len(args) != 2 {
+		return errors.New("a kind and a name are required, such as: amygdala plugin new detector zebra")
+	}
+	return nil
 }
 
 // newDetector fills a new folder and lets the toolchain pin the sdk, so that plain go commands work in it afterwards.
@@ -97,14 +106,14 @@ func newPluginBuild(io stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "build [DIR]", Short: "Build a plugin's folder to a packed .wasm file",
 		Long: `Builds the main package in DIR (default: the working directory) for the sandbox and packs it: the plugin's own manifest, and
-every file of DIR/assets, travel inside the .wasm.`,
+every file of DIR/assets, travel inside the .wasm. A go.mod made by another version of this program is moved to the sdk of this one.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := "."
 			if len(args) == 1 {
 				dir = args[0]
 			}
-			path, err := buildPlugin(cmd.Context(), dir, out)
+			path, err := buildPlugin(cmd.Context(), io, dir, out)
 			if err != nil {
 				return err
 			}
@@ -115,7 +124,7 @@ every file of DIR/assets, travel inside the .wasm.`,
 	return cmd
 }
 
-func buildPlugin(ctx context.Context, dir, out string) (string, error) {
+func buildPlugin(ctx context.Context, io stdio, dir, out string) (string, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return "", err
@@ -130,10 +139,39 @@ func buildPlugin(ctx context.Context, dir, out string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if err := matchSDK(ctx, io, abs, proxy); err != nil {
+		return "", err
+	}
 	if err := plugins.Build(ctx, abs, out, proxy.env()...); err != nil {
 		return "", err
 	}
 	return out, packInPlace(ctx, out, filepath.Join(abs, "assets"))
+}
+
+// matchSDK moves a go.mod that was made by another version of this program to the sdk of this one: the other sdk can be had nowhere else.
+func matchSDK(ctx context.Context, io stdio, dir string, proxy *modProxy) error {
+	file := filepath.Join(dir, "go.mod")
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil //nolint:nilerr // the build says better what is wrong with the folder
+	}
+	mod, err := modfile.ParseLax(file, data, nil)
+	if err != nil {
+		return nil //nolint:nilerr // so does the toolchain about the file
+	}
+	at := slices.IndexFunc(mod.Require, func(r *modfile.Require) bool { return r.Mod.Path == plugins.Module })
+	if at < 0 || mod.Require[at].Mod.Version == proxy.version || !strings.HasPrefix(mod.Require[at].Mod.Version, sdkVersion) {
+		return nil
+	}
+	fmt.Fprintf(io.err, "amygdala: go.mod names the sdk of another amygdala, %s; moving it to this one's, %s\n", mod.Require[at].Mod.Version, proxy.version)
+	err = goCommand(ctx, dir, proxy, "mod", "edit", "-require="+plugins.Module+"@"+proxy.version)
+	if err == nil {
+		err = goCommand(ctx, dir, proxy, "mod", "tidy")
+	}
+	if err != nil {
+		return errors.Join(err, os.WriteFile(file, data, 0o644)) // as it was
+	}
+	return nil
 }
 
 // packInPlace asks the module for its manifest and writes that, and the assets, into the file.
@@ -158,7 +196,11 @@ func printBuilt(io stdio, path string) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(io.out, "%s  %.2f MB\n", path, float64(st.Size())/1e6)
+	size := fmt.Sprintf("%.2f MB", float64(st.Size())/1e6)
+	if st.Size() < 100_000 {
+		size = fmt.Sprintf("%.1f KB", float64(st.Size())/1e3)
+	}
+	_, err = fmt.Fprintf(io.out, "%s  %s\n", path, size)
 	return err
 }
 
