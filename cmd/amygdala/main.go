@@ -72,6 +72,9 @@ Exit codes: 0 done (scan: clear), 1 done with a "no" (scan: threat, ambiguous, h
 	root.SetIn(io.in)
 	root.SetOut(io.out)
 	root.SetErr(io.err)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return fmt.Errorf("%w; see `%s --help`", err, cmd.CommandPath())
+	})
 	root.AddCommand(newScan(io), newEval(io), newServe(io), newPlugin(io), newConform(io), newSignatures(io), newBench(io), newPolicy(io), newVersion(io), newReference(io))
 	return root
 }

@@ -26,7 +26,7 @@ func newScan(io stdio) *cobra.Command {
 		Long: `Judges each FILE ("-" or none: standard input) and prints the verdict with its findings: byte offsets into the file, the view
 (decoding) that revealed it, the detector, the signature and the confidence.
 
-With --jsonl the input holds rows {"id","text"|"bytes","kind","source"} and each gives one line
+With --jsonl the input holds rows {"id","text"|"bytes","kind","source","topic"} and each gives one line
 {"id","verdict","score","findings","generation","fuel"} in input order.
 
 Exit code 0: all clear. 1: a threat, an ambiguous payload, or one that is held because it could not be judged. 2: an error.`,
@@ -52,6 +52,7 @@ Exit code 0: all clear. 1: a threat, an ambiguous payload, or one that is held b
 	f := cmd.Flags()
 	f.StringVar(&kind, "kind", "doc", "what the input is: "+kindNames())
 	f.StringVar(&s.source, "source", "", "who sent it (a URL, a tool's name); detectors see it")
+	f.StringVar(&s.topic, "topic", "", "the topic it came on, such as agent/telemetry; detectors may wake for it")
 	f.BoolVar(&s.json, "json", false, "one JSON object per file")
 	f.BoolVar(&s.jsonl, "jsonl", false, "the input holds one JSON row per line")
 	_ = cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(strings.Split(kindNames(), ", "), cobra.ShellCompDirectiveNoFileComp))
@@ -62,6 +63,7 @@ type scanner struct {
 	stdio
 	kind        v1.PayloadKind
 	source      string
+	topic       string
 	json, jsonl bool
 	worst       bool // something was not clear
 }
@@ -89,7 +91,7 @@ func (s *scanner) file(ctx context.Context, h *host.Host, name string) error {
 	if err != nil {
 		return err
 	}
-	p := host.Payload{ID: name, Data: data, Kind: s.kind, Source: s.source}
+	p := host.Payload{ID: name, Data: data, Kind: s.kind, Source: s.source, Topic: s.topic}
 	d, err := h.Inspect(ctx, p)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)

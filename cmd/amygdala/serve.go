@@ -40,7 +40,7 @@ Settings come from the defaults, then --config FILE, then the flags given.`,
 	flags.add(cmd)
 	f := cmd.Flags()
 	f.StringVar(&cfg.Addr, "addr", cfg.Addr, "the `HOST:PORT` to listen on; port 0 picks a free one and logs it")
-	f.StringVar(&configFile, "config", "", "a YAML `FILE` with the same settings (addr, plugins, signatures, policy, cache, log)")
+	f.StringVar(&configFile, "config", "", "a YAML `FILE` with the same settings (addr, plugins, signatures, policy, cache, log: {level, format}); paths in it start from its folder")
 	f.StringVar(&cfg.Log.Format, "log-format", cfg.Log.Format, "text or json")
 	f.StringVar(&cfg.Log.Level, "log-level", cfg.Log.Level, "debug, info, warn or error")
 	_ = cmd.MarkFlagFilename("config", "yaml", "yml")

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"gopkg.in/yaml.v3"
@@ -46,7 +47,7 @@ func (c serveConfig) resolve(cmd *cobra.Command, file string, flags *hostFlags) 
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	dec.KnownFields(true)
 	if err := dec.Decode(&fromFile); err != nil && !errors.Is(err, io.EOF) {
-		return c, fmt.Errorf("%s: %w", file, err)
+		return c, fmt.Errorf("%s: %w", file, plainYAML(err))
 	}
 	if err := dec.Decode(&yaml.Node{}); !errors.Is(err, io.EOF) {
 		return c, fmt.Errorf("%s: there is more than one document in the file", file)
@@ -78,6 +79,17 @@ func (c serveConfig) resolve(cmd *cobra.Command, file string, flags *hostFlags) 
 		flags.cache = relativeTo(base, []string{fromFile.Cache})[0]
 	}
 	return c, nil
+}
+
+// plainYAML takes the names of Go types out of what the YAML package says about a file.
+func plainYAML(err error) error {
+	var t *yaml.TypeError
+	if !errors.As(err, &t) {
+		return err
+	}
+	said := strings.Join(t.Errors, "; ")
+	said = strings.NewReplacer(" in type main.serveConfig", "", " in type main.logConfig", "").Replace(said)
+	return fmt.Errorf("%s; the keys are addr, plugins, signatures, policy, cache, and log with level and format", said)
 }
 
 func relativeTo(base string, paths []string) []string {

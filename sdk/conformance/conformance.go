@@ -122,6 +122,9 @@ type subject struct {
 	fuel          uint64
 }
 
+// notRun begins the message of a case that an earlier failure made impossible.
+const notRun = "not run: "
+
 // errSkip marks a case that turned out not to apply.
 type errSkip string
 
@@ -130,7 +133,7 @@ func (e errSkip) Error() string { return string(e) }
 func (s *subject) run(ctx context.Context, c testCase) Result {
 	r := Result{ID: c.id, Level: c.level, Title: c.title, Required: !c.optional, Status: Pass}
 	if s.fatal != "" {
-		r.Status, r.Message = Skip, "not run: "+s.fatal
+		r.Status, r.Message = Skip, notRun+s.fatal
 		return r
 	}
 	if c.needs != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 )
 
@@ -121,7 +122,12 @@ func (r *Report) Result(id string) *Result {
 // WriteText writes a report for people. all shows passing cases too.
 func (r *Report) WriteText(w io.Writer, all bool) error {
 	fmt.Fprintf(w, "%s: %s %s (%s, abi %d, sha256 %.12s)\n", r.File, orUnknown(r.Name), r.Version, orUnknown(r.Kind), r.ABI, r.SHA256)
+	unreached := 0
 	for _, c := range r.Results {
+		if c.Status == Skip && strings.HasPrefix(c.Message, notRun) && !all {
+			unreached++
+			continue
+		}
 		if c.Status == Pass && !all {
 			continue
 		}
@@ -131,12 +137,19 @@ func (r *Report) WriteText(w io.Writer, all bool) error {
 			fmt.Fprintf(w, "        %s\n", c.Message)
 		}
 	}
+	if unreached > 0 {
+		fmt.Fprintf(w, "  skip  %d more cases, which cannot run after that\n", unreached)
+	}
 	pass, failed, skip := r.Counts()
 	verdict := "PASSED"
 	if !r.Passed {
 		verdict = "FAILED"
 	}
-	_, err := fmt.Fprintf(w, "%s: %d passed, %d failed, %d skipped; level %d %s\n", verdict, pass, failed, skip, r.Level, r.Level)
+	level := "no level"
+	if r.Level > 0 {
+		level = fmt.Sprintf("level %d %s", r.Level, r.Level)
+	}
+	_, err := fmt.Fprintf(w, "%s: %d passed, %d failed, %d skipped; %s\n", verdict, pass, failed, skip, level)
 	return err
 }
 
