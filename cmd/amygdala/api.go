@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -41,7 +42,8 @@ func (a *api) routes() http.Handler {
 	mux.Handle("GET /metrics", promhttp.HandlerFor(a.metrics, promhttp.HandlerOpts{}))
 	mux.HandleFunc("POST /v1/scan", a.withHost(a.scan))
 	mux.HandleFunc("GET /api/plugins", a.withHost(a.plugins))
-	mux.HandleFunc("POST /api/plugins/{name}/approve", a.withHost(a.approve))
+	mux.HandleFunc("POST /api/plugins/{name}/approve", a.withHost(a.decide("grants approved", (*host.Host).Approve)))
+	mux.HandleFunc("POST /api/plugins/{name}/promote", a.withHost(a.decide("successor promoted", (*host.Host).Promote)))
 	return a.guard(mux)
 }
 
@@ -163,19 +165,21 @@ func (a *api) plugins(w http.ResponseWriter, _ *http.Request, h *host.Host) {
 	answer(w, http.StatusOK, h.Status())
 }
 
-// approve widens what a plugin may do, so it is for people on this machine: nobody else is known here.
-func (a *api) approve(w http.ResponseWriter, r *http.Request, h *host.Host) {
-	if !fromHere(r) {
-		fail(w, http.StatusForbidden, v1.ErrorKindDenied, "grants are approved from this machine only; or write them into the policy")
-		return
+// decide carries out what only a person may decide about a plugin, so it is for people on this machine: nobody else is known here.
+func (a *api) decide(done string, do func(*host.Host, context.Context, string) error) func(http.ResponseWriter, *http.Request, *host.Host) {
+	return func(w http.ResponseWriter, r *http.Request, h *host.Host) {
+		if !fromHere(r) {
+			fail(w, http.StatusForbidden, v1.ErrorKindDenied, "plugins are approved and promoted from this machine only; or write it into the policy")
+			return
+		}
+		name := r.PathValue("name")
+		if err := do(h, r.Context(), name); err != nil {
+			a.failErr(w, err)
+			return
+		}
+		a.log.Info(done, "plugin", name, "by", r.RemoteAddr)
+		answer(w, http.StatusOK, h.Status())
 	}
-	name := r.PathValue("name")
-	if err := h.Approve(r.Context(), name); err != nil {
-		a.failErr(w, err)
-		return
-	}
-	a.log.Info("grants approved", "plugin", name, "by", r.RemoteAddr)
-	answer(w, http.StatusOK, h.Status())
 }
 
 // fromHere reports whether the client is on this machine and talks to it by a local name.

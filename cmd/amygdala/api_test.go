@@ -178,8 +178,10 @@ func TestStatusAPI(t *testing.T) {
 	if status, body := get(t, srv.URL+"/metrics"); status != 200 || !strings.Contains(body, `amygdala_decisions_total{kind="web",verdict="clear"} 1`) {
 		t.Errorf("%d %s", status, body)
 	}
-	if status, body := post(t, srv.URL+"/api/plugins/nosuch/approve", `{}`); status != 404 {
-		t.Errorf("%d %s", status, body)
+	for _, path := range []string{"/api/plugins/nosuch/approve", "/api/plugins/nosuch/promote"} {
+		if status, body := post(t, srv.URL+path, `{}`); status != 404 || !strings.Contains(body, `"kind":"not_found"`) {
+			t.Errorf("%s: %d %s", path, status, body)
+		}
 	}
 }
 

@@ -24,7 +24,8 @@ func newServe(io stdio) *cobra.Command {
 		Short: "Run the inspection as an HTTP service that reloads plugins, signatures and policy by itself",
 		Long: `Serves POST /v1/scan, GET /api/plugins, /healthz, /readyz and /metrics. Plugins, signature packs and the policy file are watched:
 what changes takes over without a restart, and what is broken leaves the old generation serving and is explained in /api/plugins.
-A plugin that waits there because it asks for grants is let in by POST /api/plugins/NAME/approve, from this machine only.
+From this machine only, POST /api/plugins/NAME/approve lets in a plugin that waits because it asks for grants, and .../promote puts a
+successor that runs in the shadow ("promote: manual") into service.
 
 Settings come from the defaults, then --config FILE, then the flags given.`,
 		Example: "  amygdala serve --plugins ./plugins\n  curl -s -d '{\"text\":\"hello\",\"kind\":\"web\"}' -H 'content-type: application/json' http://127.0.0.1:7433/v1/scan",
