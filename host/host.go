@@ -49,6 +49,8 @@ func New(ctx context.Context, opt Options) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Compiling the signatures is the longest step of a warm start; begun here, it is done when the generation asks for it. Errors come again there.
+	go func() { _, _ = h.readSignatures() }()
 	builtins, err := opt.builtins(ctx, cache)
 	if err != nil {
 		return nil, err

@@ -308,6 +308,9 @@ func TestContext(t *testing.T) {
 
 // TestCleanTextCostsNoMemory counts allocations.
 func TestCleanTextCostsNoMemory(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
 	m := hammerMatcher(t)
 	text := []byte(strings.Repeat("The river runs through the valley, and the road follows it. ", 200))
 	if n := testing.AllocsPerRun(50, func() {

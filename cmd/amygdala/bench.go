@@ -33,7 +33,6 @@ type bench struct {
 	figures []figure
 	asJSON  bool
 	only    string
-	gcWait  time.Duration
 }
 
 func (b *bench) add(f figure) {

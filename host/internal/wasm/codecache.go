@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"io/fs"
 	"os"
@@ -30,7 +31,7 @@ const (
 	maxEntries = 64
 )
 
-// A codeCache keeps the native code of modules on disk, a folder each: what wazero wrote, and a seal with the hash of it. The seal is
+// A codeCache keeps the native code of modules on disk, a folder each: what wazero wrote, and a seal with a checksum of it. The seal is
 // written last, so it also says that the original module was valid. wazero's own checksum does not cover the function offsets, and
 // a damaged file makes it fail instead of compiling.
 type codeCache struct {
@@ -60,7 +61,7 @@ func openCodeCache(dir string) (*codeCache, error) {
 // that does both.
 func cacheKey(original, metered []byte) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "amygdala code 1\nwazero %s\nfeatures %x\n%x\n%x\n", wazeroVersion(), uint64(features), sha256.Sum256(original), sha256.Sum256(metered))
+	fmt.Fprintf(h, "amygdala code 2\nwazero %s\nfeatures %x\n%x\n%x\n", wazeroVersion(), uint64(features), sha256.Sum256(original), sha256.Sum256(metered))
 	return hex.EncodeToString(h.Sum(nil)[:keyLength/2])
 }
 
@@ -158,7 +159,7 @@ func contents(dir string) (string, error) {
 			return err
 		}
 		rel, err := filepath.Rel(dir, path)
-		fmt.Fprintf(&b, "%x %s\n", sum, filepath.ToSlash(rel))
+		fmt.Fprintf(&b, "%s %s\n", sum, filepath.ToSlash(rel))
 		return err
 	})
 	return b.String(), err
@@ -170,12 +171,16 @@ func hashFile(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
+	h := crc32.New(castagnoli)
+	n, err := io.Copy(h, f)
+	if err != nil {
 		return nil, err
 	}
-	return h.Sum(nil), nil
+	return fmt.Appendf(nil, "%d:%08x", n, h.Sum32()), nil
 }
+
+// castagnoli is the checksum that processors have an instruction for: seals are read at every start, and tell damage, not malice.
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // evict keeps the newest entries, and removes folders that nobody will finish. Failures do not matter: the next load tries again.
 func (c *codeCache) evict() {

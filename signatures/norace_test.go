@@ -1,0 +1,5 @@
+//go:build !race
+
+package signatures
+
+const raceEnabled = false
