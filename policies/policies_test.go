@@ -42,7 +42,11 @@ func TestDefaultIsComplete(t *testing.T) {
 			t.Errorf("the default does not fail closed for %v", k)
 		}
 		for _, threat := range append(v1.ThreatValues(), 0, 99, -1) {
-			if got := p.Band(k, threat); got != (Band{0.5, 0.8}) {
+			want := Band{0.5, 0.8}
+			if threat == v1.ThreatPromptInjection || threat == v1.ThreatJailbreak {
+				want.Threat = 0.65 // evidence for injected instructions is rarely complete
+			}
+			if got := p.Band(k, threat); got != want {
 				t.Errorf("band of %v, %v: %+v", k, threat, got)
 			}
 		}
