@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -72,11 +71,5 @@ func (f *hostFlags) openAnyway(ctx context.Context, io stdio) (*host.Host, error
 		level = slog.LevelDebug
 	}
 	log := slog.New(slog.NewTextHandler(io.err, &slog.HandlerOptions{Level: level}))
-	return start(ctx, f.options(log, io))
-}
-
-// start makes a host with the garbage collector held back: a start allocates much and frees little, so collecting in between only costs time.
-func start(ctx context.Context, opt host.Options) (*host.Host, error) {
-	defer debug.SetGCPercent(debug.SetGCPercent(100))
-	return host.New(ctx, opt)
+	return host.New(ctx, f.options(log, io))
 }

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/amygdala-host/amygdala/host"
 )
 
 func newServe(io stdio) *cobra.Command {
@@ -62,7 +64,7 @@ func serve(ctx context.Context, cfg serveConfig, flags *hostFlags, io stdio) err
 	log.Info("listening", "addr", ln.Addr().String())
 	opt := flags.options(log, io)
 	opt.Watch = true
-	h, err := start(ctx, opt)
+	h, err := host.New(ctx, opt)
 	if err != nil {
 		srv.Close()
 		return err
