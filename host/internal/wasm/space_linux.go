@@ -120,7 +120,6 @@ type mappedSpace struct {
 	size, max int
 	// dirty is how far the bytes behind the image may be non-zero.
 	dirty   int
-	tracked bool
 	regions []pageRegion
 	written workingSet
 }
