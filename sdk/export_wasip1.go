@@ -1,5 +1,7 @@
 package sdk
 
+//lint:file-ignore U1000 what is here is exported to the host by go:wasmexport
+
 import (
 	"errors"
 	"unsafe"
