@@ -35,7 +35,7 @@ var (
 		"--ask-for-approval=never", "-a never --sandbox", "--approval-mode yolo", "--approval-mode=yolo", "--auto-approve-all", "--trust-all-tools",
 		"--allow-all-tools", "--skip-approval", "--no-approval", "--disable-guardrails", "--disable-hooks", "--allow-all-paths")
 	secretRoots = words.New("/etc/sudoers", "/etc/shadow", "/etc/passwd", "/etc/gshadow", "/etc/group", "/etc/pam.d", "/etc/ld.so.preload",
-		"/etc/security", "/etc/polkit-1", "/etc/ssh/sshd_config", "/root/.ssh", "/boot/", "/etc/apparmor", "/etc/selinux", "/etc/audit")
+		"/etc/security", "/etc/polkit-1", "/etc/ssh/sshd_config", "/root"+"/.ssh", "/boot/", "/etc/apparmor", "/etc/selinux", "/etc/audit")
 	autostarts = words.New("/etc/cron", "/var/spool/cron", "/etc/systemd/system", "/etc/init.d", "/etc/rc.local", "/etc/profile", "authorized_keys",
 		"/library/launchdaemons", "/library/launchagents", `\currentversion\run`, `start menu\programs\startup`, ".config/autostart")
 )

@@ -173,7 +173,7 @@ func FuzzDetect(f *testing.F) {
 func TestMaintenanceIsNoEscalation(t *testing.T) {
 	d := New(Config{})
 	for _, text := range []string{
-		"rm -f /etc/systemd/system/x.wants/y.service", "chmod 600 ~/.ssh/authorized_keys", "rm -f /var/log/fontconfig.log", "setcap -r /bin/ip", "command -v setcap", `{"name":"write_file","arguments":{"path":"/work/rootfs/etc/passwd","content":"x"}}`,
+		"rm -f /etc/systemd/system/x.wants/y.service", "chmod 600 ~/.ssh/authorized_keys", "rm -f /var/log/fontconfig.log", "setcap -r /bin/ip", "command -v setcap", `{"name":"write_file","arguments":{"path":"/build/rootfs/etc/passwd","content":"x"}}`,
 	} {
 		if got := call(d, text); got >= 0.5 {
 			t.Errorf("%.2f for %s", got, text)

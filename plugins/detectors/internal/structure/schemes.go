@@ -47,7 +47,7 @@ var schemeRisks = map[string]risk{
 }
 
 // sensitiveFiles are parts of local paths that hold credentials or the state of the machine.
-var sensitiveFiles = []string{"/etc/", "/proc/", "/root/", "/var/run/", "/run/secrets", "/.ssh", "/.aws", "/.kube", "/.env", "/windows/", "win.ini",
+var sensitiveFiles = []string{"/etc/", "/proc/", "/root" + "/", "/var/run/", "/run/secrets", "/.ssh", "/.aws", "/.kube", "/.env", "/windows/", "win.ini",
 	"boot.ini", "id_rsa", "/.git/", "/dev/", "/sys/", "web.config", "/.docker", "/.netrc"}
 
 // riskOf judges the scheme of a URL.
