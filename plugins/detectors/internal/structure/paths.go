@@ -21,7 +21,7 @@ var credentialFiles = words.New(strings.Fields(`/etc/shadow /etc/gshadow .aws/cr
 	.config/gcloud/ application_default_credentials .azure/accesstokens .docker/config.json serviceaccount/token .terraform.d/credentials .vault-token /proc/self/environ /proc/1/environ shadow.bak .ssh/authorized_keys2 config/sam .keystore .kdbx`)...)
 
 var guardedFiles = words.New(strings.Fields(`/etc/passwd /etc/sudoers /etc/hosts .env .npmrc .pypirc .bash_history .zsh_history .python_history .mysql_history .psql_history .ssh/ .aws/ .pem .p12 .pfx .jks credentials.json secrets.yml secrets.yaml secrets.json service-account.json
-	service_account.json terraform.tfstate kubeconfig .htpasswd wp-config.php web.config appsettings.json database.yml /etc/ssl/private cookies.sqlite login.data .boto .s3cfg .mozilla/ /var/log/auth.log .dockercfg /run/secrets`+" /root"+"/")...)
+	service_account.json terraform.tfstate kubeconfig .htpasswd wp-config.php web.config appsettings.json database.yml /etc/ssl/private cookies.sqlite login.data .boto .s3cfg .mozilla/ /var/log/auth.log .dockercfg /run/secrets` + " /root" + "/")...)
 
 // maxPath is how much of a word is read as a path.
 const maxPath = 4 << 10
