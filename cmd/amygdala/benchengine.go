@@ -163,7 +163,7 @@ func (b *bench) runaways(ctx context.Context, module []byte) error {
 			spinners[g.Name] = g.Wasm
 		}
 	}
-	worst, runs := time.Duration(0), 0
+	worst, inside, runs := time.Duration(0), time.Duration(0), 0
 	stopping, call := time.Duration(0), time.Duration(0)
 	for name, wasm := range spinners {
 		m, err := engine.Load(ctx, name, wasm, guest.LoadOptions{Setup: configured, Limits: guest.Limits{Wall: 10 * time.Second, Fuel: 1 << 50}})
@@ -173,11 +173,12 @@ func (b *bench) runaways(ctx context.Context, module []byte) error {
 		gc := collect()
 		late := time.Duration(0)
 		for range 5 {
+			start := time.Now()
 			a, err := m.Call(ctx, guest.Call{Op: v1.OpDetect, Body: benchRequest(v1.PayloadKindEmail, nil, 1), Limits: guest.Limits{Wall: deadline}})
 			if err == nil {
 				return fmt.Errorf("%s ended by itself", name)
 			}
-			late, runs = max(late, a.Wall-deadline), runs+1
+			late, inside, runs = max(late, time.Since(start)-deadline), max(inside, a.Wall-deadline), runs+1
 		}
 		s, c := gc()
 		b.add(figure{Name: "engine.deadline_overrun_ms/" + name, Value: ms(late), Unit: "ms", N: 5})
@@ -186,10 +187,12 @@ func (b *bench) runaways(ctx context.Context, module []byte) error {
 	gc := collect()
 	time.Sleep(5 * deadline)
 	_, alone := gc()
-	b.add(figure{Name: "engine.deadline_overrun_ms", Value: ms(worst), Unit: "ms", N: runs, Baseline: "a deadline of 100 ms, the worst of all; making the instance is not counted"})
-	b.add(figure{Name: "engine.gc_wait_ms", Value: ms(stopping), Unit: "ms", N: runs,
+	b.add(figure{Name: "engine.deadline_overrun_ms", Value: ms(worst), Unit: "ms", N: runs, Baseline: "a deadline of 100 ms as the caller sees it, the worst of all"})
+	b.add(figure{Name: "engine.guest_overrun_ms", Value: ms(inside), Unit: "ms", N: runs,
+		Baseline: "the same from the guest's first instruction: without the new instance that the call after a stopped guest needs"})
+	b.add(figure{Name: "engine.gc_stop_ms", Value: ms(stopping), Unit: "ms", N: runs,
 		Baseline: "the longest that the collector waited for a guest to stop (/sched/pauses/stopping/gc:seconds)"})
-	b.add(figure{Name: "engine.gc_call_ms", Value: ms(call), Unit: "ms", N: runs, Ratio: against(call, alone),
+	b.add(figure{Name: "engine.gc_wait_ms", Value: ms(call), Unit: "ms", N: runs, Ratio: against(call, alone),
 		Baseline: fmt.Sprintf("the longest whole runtime.GC() beside a guest; without one %.2f ms", ms(alone))})
 	return nil
 }
